@@ -150,6 +150,7 @@ STEPS = [
     peer("netbeui", "NetBEUI over a virtual cable, read by tshark", "netbeui.main", impossible=no_cable),
     peer("durability", "kills, power cuts and syncs", "durability.main"),
     peer("pacing", "bursts that an old card can take", "pacing.main", 300, ("--ci",), impossible=link.impossible),
+    peer("decode", "fields of messages beside tshark", "decode.main"),
     peer("batch", "DuckDB reads the tables of many captures", "batch.main", impossible=no_duckdb),
     peer("explain-wild", "explain beside tcptrace and tshark", "explain.wild", 600),
     peer("explain-copies", "copies between real programs beside the referee", "explain.fixed", 300,

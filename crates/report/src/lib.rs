@@ -1,10 +1,11 @@
 //! The reports of coax: as text, JSON, HTML page or plot.
 //!
-//! [`explain`] reports on captures, [`lab`] on simulated copies, [`mod@bench`] and [`speed`] on measurements. [`plot`] draws
+//! [`explain`] reports on captures, [`decode`] prints the fields of messages, [`lab`] on simulated copies, [`mod@bench`] and [`speed`] on measurements. [`plot`] draws
 //! SVG. Without the feature `measured` (on by default) `bench` and `speed` are left out, and the crate needs no sockets.
 
 #[cfg(feature = "measured")]
 pub mod bench;
+pub mod decode;
 pub mod digits;
 pub mod explain;
 pub mod files;

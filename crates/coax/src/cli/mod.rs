@@ -5,6 +5,7 @@
 pub mod bench;
 pub mod browse;
 pub mod credentials;
+pub mod decode;
 pub mod explain;
 pub mod files;
 pub mod hello;
@@ -103,6 +104,8 @@ pub enum Command {
     Profiles(Box<profiles::ProfilesArgs>),
     /// Explain from packet captures why file copies are slow
     Explain(Box<explain::ExplainArgs>),
+    /// Show every field of SMB and NetBIOS messages, and what is invalid in them
+    Decode(decode::DecodeArgs),
     /// Demonstrate all verbs on this machine in under a minute
     Tour(tour::TourArgs),
     /// Explain a verb or a topic: exit-codes, environment, output, sizes, urls
@@ -153,6 +156,7 @@ fn run(given: &[OsString]) -> Result<ExitCode, WrongUsage> {
         Command::Lookup(args) => lookup::main(&args)?,
         Command::Profiles(args) => profiles::main(&args)?,
         Command::Explain(args) => explain::main(&args)?,
+        Command::Decode(args) => decode::main(&args)?,
         Command::Tour(args) => tour::main(&args)?,
         Command::Help(args) => help::main(&args, definition())?,
         Command::Completions(args) => manual::completions(&args, &mut definition()),

@@ -1,6 +1,7 @@
 //! The targets: a function of bytes that must neither panic nor break what it asserts, and seeds to start from.
 
 mod calls;
+mod decode;
 mod decoders;
 mod ethernet;
 mod explain;
@@ -79,6 +80,8 @@ pub const TARGETS: &[Target] = &[
     target("short_names", names::short_names, seeds::texts),
     target("times", names::times, seeds::noise),
     target("explain", explain::capture, explain::captures),
+    target("decode", decode::message, seeds::smb_messages),
+    target("decode_capture", decode::capture, explain::captures),
 ];
 
 /// The target of this name.

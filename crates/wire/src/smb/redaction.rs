@@ -52,7 +52,12 @@ fn may_carry_password(block: &Block<'_>) -> bool {
         return false;
     }
     let function = Reader::new(request.parameters).u16("RAP function");
-    !function.is_ok_and(|function| RAP_WITHOUT_PASSWORD.contains(&function))
+    !function.is_ok_and(|function| !rap_may_carry_password(function))
+}
+
+/// Whether a RAP function may carry a password in its parameters or data.
+pub fn rap_may_carry_password(function: u16) -> bool {
+    !RAP_WITHOUT_PASSWORD.contains(&function)
 }
 
 /// How many bytes precede an NTLMSSP token. Binds of pipes contain such tokens, too.

@@ -1,0 +1,298 @@
+//! `coax decode`: every field of messages, with what is invalid.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, IsTerminal as _, Read, Write as _},
+    path::Path,
+    process::ExitCode,
+};
+
+use clap::{Args, ValueEnum};
+
+use super::output::WrongUsage;
+use coax_decode::{Context, Decoded, Message};
+use coax_explain::capture;
+use coax_report::decode::{Place, Shown, fields, heading, line, summary};
+use coax_wire::time::Time;
+
+/// `coax decode`'s arguments.
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "A capture may be pcap or pcapng, optionally gzipped; messages over TCP (any port), UDP 137 and 138 and NetBEUI are \
+    found. Digits may have spaces, colons and 0x between them. Examples: coax decode copy.pcap --frames 12; coax decode copy.pcap \
+    --problems; echo 85000000 | coax decode -"
+)]
+pub struct DecodeArgs {
+    /// A capture file, hexadecimal digits of one message, or - for either on standard input
+    #[arg(value_name = "CAPTURE|HEX", required = true)]
+    pub input: Vec<String>,
+    /// What the digits are; by default it is recognised
+    #[arg(long, value_name = "KIND")]
+    pub kind: Option<Kind>,
+    /// Only messages that these frames complete: 12, 3-7, or several, separated by commas
+    #[arg(long, value_name = "N[-M],...", value_parser = parse_frames)]
+    pub frames: Option<Frames>,
+    /// One line for each message
+    #[arg(long)]
+    pub summary: bool,
+    /// Only messages in which something is invalid
+    #[arg(long)]
+    pub problems: bool,
+    /// One JSON object for each message, one a line
+    #[arg(long, conflicts_with = "summary")]
+    pub json: bool,
+}
+
+/// The kinds of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// A packet of the session service: four bytes, then an SMB message
+    Session,
+    /// An SMB message from its first byte, 0xff
+    Smb,
+    /// A packet of the name service, UDP port 137
+    Name,
+    /// A datagram, UDP port 138
+    Datagram,
+    /// A NetBEUI frame from the length of its header
+    Netbeui,
+}
+
+/// Ranges of frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frames(Vec<(u64, u64)>);
+
+fn parse_frames(text: &str) -> Result<Frames, String> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let first = first.trim().parse().ok()?;
+        let last = last.trim().parse().ok()?;
+        (first >= 1 && first <= last).then_some((first, last))
+    };
+    let ranges: Option<Vec<_>> = text.split(',').map(range).collect();
+    ranges
+        .map(Frames)
+        .ok_or_else(|| "expected frame numbers from 1, such as 12, 3-7 or 12,20-30".to_owned())
+}
+
+impl Frames {
+    fn contain(&self, frame: u64) -> bool {
+        self.0
+            .iter()
+            .any(|(first, last)| (*first..=*last).contains(&frame))
+    }
+}
+
+/// The longest input of digits, bytes.
+const MAX_TEXT: u64 = 1 << 20;
+
+/// Does what the command line says.
+///
+/// # Errors
+/// The input is neither a capture that exists nor hexadecimal digits.
+pub fn main(args: &DecodeArgs) -> Result<ExitCode, WrongUsage> {
+    let joined = args.input.join(" ");
+    if joined == "-" {
+        return from_standard_input(args);
+    }
+    if let [path] = args.input.as_slice()
+        && Path::new(path).exists()
+    {
+        return Ok(match File::open(path).map_err(capture::Error::from) {
+            Ok(file) => of_capture(args, path, file),
+            Err(error) => failed(path, &error),
+        });
+    }
+    of_digits(args, &joined)
+}
+
+fn failed(path: &str, error: &capture::Error) -> ExitCode {
+    eprintln!("error: {path}: {error}");
+    ExitCode::FAILURE
+}
+
+fn from_standard_input(args: &DecodeArgs) -> Result<ExitCode, WrongUsage> {
+    let mut input = io::stdin().lock();
+    if input.is_terminal() {
+        eprintln!("note: reading digits from the terminal until Ctrl+D");
+    }
+    let mut first = Vec::new();
+    let read = input.by_ref().take(MAX_TEXT).read_to_end(&mut first);
+    if let Err(error) = read {
+        return Ok(failed("standard input", &error.into()));
+    }
+    match std::str::from_utf8(&first) {
+        Ok(text) => of_digits(args, text),
+        Err(_) => Ok(of_capture(
+            args,
+            "standard input",
+            first.as_slice().chain(input),
+        )),
+    }
+}
+
+fn of_digits(args: &DecodeArgs, text: &str) -> Result<ExitCode, WrongUsage> {
+    let bytes = digits(text).map_err(|problem| {
+        let shown: String = text.trim().chars().take(60).collect();
+        let message = format!("'{shown}' is neither a file nor hexadecimal digits: {problem}");
+        WrongUsage::new("decode", message)
+            .at(args.input.first().map_or("", String::as_str))
+            .help("name a capture file, or give the bytes of a message as digits, such as 85 00 00 00")
+    })?;
+    let decoded = of_kind(args.kind.unwrap_or_else(|| recognised(&bytes)), &bytes);
+    let shown = Shown {
+        place: None,
+        bytes: &bytes,
+        len: bytes.len(),
+        decoded: &decoded,
+    };
+    Ok(super::output::print(&rendered(args, &shown)))
+}
+
+fn digits(text: &str) -> Result<Vec<u8>, String> {
+    let text = text.replace("0x", " ");
+    let kept: Vec<char> = text
+        .chars()
+        .filter(|c| !c.is_whitespace() && !":,-".contains(*c))
+        .collect();
+    if let Some(wrong) = kept.iter().find(|c| !c.is_ascii_hexdigit()) {
+        return Err(format!("{wrong:?} is no digit"));
+    }
+    if kept.is_empty() || kept.len() % 2 == 1 {
+        return Err(format!("{} digits are no whole bytes", kept.len()));
+    }
+    let pair = |pair: &[char]| {
+        pair.iter()
+            .filter_map(|c| c.to_digit(16))
+            .fold(0, |byte, digit| byte << 4 | digit) as u8
+    };
+    Ok(kept.chunks(2).map(pair).collect())
+}
+
+/// What the bytes are, by their beginning.
+fn recognised(bytes: &[u8]) -> Kind {
+    match bytes {
+        [0xff, b'S', b'M', b'B', ..] => Kind::Smb,
+        [0x2c | 0x0e, 0, 0xff, 0xef, ..] => Kind::Netbeui,
+        [0x10..=0x16, _, _, _, _, _, _, _, 0, 138, ..] => Kind::Datagram,
+        [0 | 0x81..=0x85, high, middle, low, rest @ ..]
+            if length(*high, *middle, *low) == rest.len() =>
+        {
+            Kind::Session
+        }
+        [0, _, _, _, 0xff, b'S', b'M', b'B', ..] => Kind::Session,
+        [_, _, _, _, 0, 0 | 1, 0, 0 | 1, ..] => Kind::Name,
+        _ => Kind::Session,
+    }
+}
+
+fn length(high: u8, middle: u8, low: u8) -> usize {
+    usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low)
+}
+
+fn of_kind(kind: Kind, bytes: &[u8]) -> Decoded {
+    let mut context = Context::default();
+    match kind {
+        Kind::Session => coax_decode::session_packet(bytes, &mut context),
+        Kind::Smb => coax_decode::smb_message(bytes, &mut context),
+        Kind::Name => coax_decode::name_packet(bytes),
+        Kind::Datagram => coax_decode::datagram(bytes),
+        Kind::Netbeui => coax_decode::netbeui_frame(bytes, &mut context),
+    }
+}
+
+fn rendered(args: &DecodeArgs, shown: &Shown<'_>) -> String {
+    match (args.json, args.summary) {
+        (true, _) => line(shown),
+        (_, true) => summary(shown),
+        _ => format!("{}{}\n", heading(shown), fields(shown)),
+    }
+}
+
+fn of_capture(args: &DecodeArgs, name: &str, file: impl Read) -> ExitCode {
+    let mut reader = match capture::Reader::new(BufReader::new(file)) {
+        Ok(reader) => reader,
+        Err(error) => return failed(name, &error),
+    };
+    let mut printer = Printer {
+        args,
+        start: None,
+        found: 0,
+        printed: 0,
+        error: None,
+    };
+    let done = coax_decode::messages(&mut reader, |message| printer.message(message));
+    let damage = reader.damage().map(|damage| {
+        format!(
+            "damaged at byte {}: {}; what precedes it was read",
+            damage.at_byte, damage.what
+        )
+    });
+    match (done, printer.error.take()) {
+        (_, Some(error)) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+        (_, Some(error)) => {
+            eprintln!("error: cannot write to standard output: {error}");
+            return ExitCode::FAILURE;
+        }
+        (Err(error), None) => return failed(name, &error),
+        _ => {}
+    }
+    printer.note_if_empty(name);
+    match damage {
+        Some(damage) => {
+            eprintln!("error: {name}: {damage}");
+            ExitCode::FAILURE
+        }
+        None => ExitCode::SUCCESS,
+    }
+}
+
+struct Printer<'a> {
+    args: &'a DecodeArgs,
+    start: Option<Time>,
+    found: u64,
+    printed: u64,
+    error: Option<io::Error>,
+}
+
+impl Printer<'_> {
+    fn message(&mut self, message: &Message<'_>) {
+        let start = *self.start.get_or_insert(message.at);
+        self.found += 1;
+        let is_wanted = self
+            .args
+            .frames
+            .as_ref()
+            .is_none_or(|frames| frames.contain(message.frame));
+        let has_problem = message.decoded.problems().next().is_some();
+        if self.error.is_some() || !is_wanted || (self.args.problems && !has_problem) {
+            return;
+        }
+        let shown = Shown {
+            place: Some(Place {
+                frame: message.frame,
+                since_start: Time(message.at.0.saturating_sub(start.0)),
+                from: &message.from,
+                to: &message.to,
+            }),
+            bytes: message.bytes,
+            len: message.len,
+            decoded: &message.decoded,
+        };
+        self.printed += 1;
+        self.error = io::stdout()
+            .write_all(rendered(self.args, &shown).as_bytes())
+            .err();
+    }
+
+    fn note_if_empty(&self, name: &str) {
+        if self.found == 0 {
+            eprintln!("note: {name} contains no NetBIOS or SMB1 message");
+        } else if self.printed == 0 {
+            eprintln!(
+                "note: none of the {} messages of {name} is chosen by the options",
+                self.found
+            );
+        }
+    }
+}

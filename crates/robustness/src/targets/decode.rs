@@ -1,0 +1,44 @@
+//! Any bytes have fields, and every field lies within them.
+
+use coax_capture::Reader;
+use coax_decode::{
+    Context, Decoded, Value, datagram, messages, name_packet, netbeui_frame, session_packet,
+    smb_message,
+};
+
+fn check(bytes: &[u8], decoded: &Decoded) {
+    assert!(!decoded.fields.is_empty() || bytes.is_empty());
+    assert!(decoded.fields.len() <= 20_000);
+    for field in &decoded.fields {
+        let end = field.at.checked_add(field.len);
+        assert!(
+            end.is_some_and(|end| end <= bytes.len()),
+            "{field:?} of {} bytes",
+            bytes.len()
+        );
+        assert!(field.value == Value::Group || !field.name.is_empty());
+    }
+}
+
+/// A message of any bytes, as each kind, twice in one context.
+pub fn message(data: &[u8]) {
+    let mut context = Context::default();
+    for _ in 0..2 {
+        check(data, &smb_message(data, &mut context));
+        check(data, &session_packet(data, &mut context));
+        check(data, &netbeui_frame(data, &mut context));
+    }
+    check(data, &name_packet(data));
+    check(data, &datagram(data));
+}
+
+/// A capture file.
+pub fn capture(data: &[u8]) {
+    let Ok(mut reader) = Reader::new(data) else {
+        return;
+    };
+    let _ = messages(&mut reader, |message| {
+        assert!(message.bytes.len() <= message.len);
+        check(message.bytes, &message.decoded);
+    });
+}

@@ -1,0 +1,121 @@
+"""Fields of `coax decode` beside those of tshark: offset, length and name of each field of every SMB message in the captures."""
+import collections
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+from peers import subject
+
+CAPTURES = Path(__file__).resolve().parents[1] / "captures"
+# What tshark calls the fields that matter most, and what the specification calls them
+NAMES = dict(line.split(None, 1) for line in (Path(__file__).parent / "names.txt").read_text().splitlines() if line and line[0] != "#")
+# Where the specification says something else than tshark: DataLengthHigh has two bytes in READ_ANDX's response ([MS-SMB] 2.2.4.2.2)
+DIFFERENT = {("smb.data_len_high", 4)}
+# Captures whose only purpose is to break a decoder, and one with a transaction that has fewer words than its SetupCount says: tshark and coax go
+# different ways in what has no meaning
+BROKEN = {"tcpdump-smb_data_print-oobr.pcapng", "tcpdump-smb_data_print-segv.pcap", "tcpdump-smb_print_trans-oobr1.pcap", "zeek-smb1-OSS-fuzz-54883.pcap",
+          "zeek-netbios-split-session-msg.pcap", "zeek-smb1_transaction_secondary_request.pcap"}
+
+
+def fields_of(parent):
+    """The fields below an element. What tshark adds to an identifier comes from other frames."""
+    for field in parent.findall("field"):
+        yield field
+        if field.get("name") not in ("smb.fid", "smb.tid"):
+            yield from fields_of(field)
+
+
+def of_tshark(path):
+    """Frame -> for each SMB message in it: (offset, length, name) of the fields that are in its bytes."""
+    command = ["tshark", "-n", "-r", path, "-T", "pdml", "-Y", "smb && !ipx", "-o", "tcp.desegment_tcp_streams:TRUE", "-o", "nbss.desegment_nbss_commands:TRUE"]
+    done = subprocess.run(command, capture_output=True, timeout=300)
+    frames = collections.defaultdict(list)
+    for packet in xml.fromstring(done.stdout).iter("packet"):
+        number = int(packet.find("./proto[@name='geninfo']/field[@name='num']").get("show"))
+        for proto in packet.iter("proto"):
+            if proto.get("name") == "smb":
+                start = int(proto.get("pos"))
+                frames[number].append({(int(field.get("pos")) - start, int(field.get("size")), field.get("name"))
+                                       for field in fields_of(proto) if int(field.get("size")) > 0})
+    return frames
+
+
+def of_coax(path):
+    """The same from coax, without groups."""
+    done = subprocess.run([subject.coax_binary(), "decode", path, "--json"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    frames = collections.defaultdict(list)
+    for line in done.stdout.splitlines():
+        message = json.loads(line)
+        start = next((field["offset"] for field in message["fields"] if field["name"] == "Protocol"), None)
+        if start is not None:
+            fields = message["fields"]
+            leaves = [field for field, after in zip(fields, [*fields[1:], {"depth": 0}]) if after["depth"] <= field["depth"]]
+            frames[message["frame"]].append({(field["offset"] - start, field["length"], field["name"]) for field in leaves if field["length"] and field["name"] != "Protocol"})
+    return frames
+
+
+def conflicts(ours, theirs):
+    """Fields of ours that begin or end within a number of tshark's."""
+    numbers = [(at, at + size) for at, size, name in theirs if size in (2, 4, 8) and name in NAMES and (name, size) not in DIFFERENT]
+    return [(at, size, name) for at, size, name in ours
+            if any(at < end and start < at + size and not (at <= start and end <= at + size) and not (start <= at and at + size <= end)
+                   for start, end in numbers)]
+
+
+class Score:
+    def __init__(self):
+        self.messages = self.missing = self.fields = 0
+        self.wrong = collections.Counter()
+        self.same = collections.Counter()
+        self.seen = collections.Counter()
+
+    def compare(self, path):
+        theirs, ours = of_tshark(path), of_coax(path)
+        for frame, messages in theirs.items():
+            if len(messages) != len(ours.get(frame, [])):
+                self.missing += 1
+                continue
+            for one, other in zip(messages, ours[frame]):
+                self.message(path.name, frame, other, one)
+
+    def message(self, capture, frame, ours, theirs):
+        self.messages += 1
+        by_place = {(at, size): name for at, size, name in ours}
+        for at, size, name in theirs:
+            if (name, size) in DIFFERENT:
+                continue
+            if name in NAMES:
+                self.fields += 1
+                mine = by_place.get((at, size))
+                if mine in NAMES[name].split():
+                    self.same[name] += 1
+                else:
+                    self.wrong[f"{name} is {mine}"] += 1
+                    print(f"  {capture} frame {frame}: {name} at {at} has {size} bytes; coax: {mine}")
+            elif (at, size) in by_place:
+                self.seen[name, by_place[at, size]] += 1
+        for at, size, name in conflicts(ours, theirs):
+            self.wrong[f"{name} overlaps"] += 1
+            print(f"  {capture} frame {frame}: {name} at {at} with {size} bytes overlaps a number of tshark's")
+
+
+def main():
+    score = Score()
+    paths = [path for path in sorted(CAPTURES.rglob("*.pcap*")) if path.parent.name != "tcp" and path.name not in BROKEN]
+    for path in paths:
+        score.compare(path)
+    if "--names" in sys.argv:
+        for (name, mine), count in score.seen.most_common():
+            print(f"{count:7} {name} {mine}")
+    agreed = sum(score.same.values())
+    print(f"{score.messages} messages of {len(paths)} captures: {agreed} of {score.fields} fields of {len(score.same)} names where tshark has them; "
+          f"{score.missing} frames with another number of messages")
+    assert score.messages > 3000 and len(score.same) > 40, "too little was compared"
+    return 1 if score.wrong or score.missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
