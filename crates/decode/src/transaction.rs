@@ -211,6 +211,9 @@ fn parameters(
     let Some(layout) = layout else {
         return Ok(());
     };
+    if layout.has_entries() {
+        return lists::entries(walk, layout);
+    }
     item::items(walk, &layout.words)?;
     if direction == Direction::Request {
         let family = layout.words.iter().find_map(|item| match item.kind {
