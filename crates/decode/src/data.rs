@@ -4,9 +4,6 @@ use coax_wire::{block::WireStr, codepage::CodePage, smb::summary};
 
 use crate::{
     field::Value,
-    item,
-    layout::{Item, Kind},
-    lists,
     walk::{Step, Walk},
 };
 
@@ -18,32 +15,6 @@ const FORMATS: &[(u8, &str)] = &[
     (4, "string"),
     (5, "variable block"),
 ];
-
-/// Decodes one field of the data bytes.
-pub(crate) fn item(walk: &mut Walk<'_, '_>, item: &Item) -> Step {
-    let name = item.name;
-    match item.kind {
-        Kind::Path => formatted(walk, name, walk.unicode),
-        Kind::Formatted => formatted(walk, name, false),
-        Kind::Hidden => hidden(walk, name),
-        Kind::Text => string(walk, name, walk.unicode),
-        Kind::Oem => string(walk, name, false),
-        Kind::Negotiated => negotiated(walk, name),
-        Kind::Block => block(walk, name, 1),
-        Kind::Key => block(walk, name, 5),
-        Kind::Entries => lists::core_entries(walk, name),
-        Kind::Dialects => lists::dialects(walk, name),
-        Kind::Ranges(count) => lists::ranges(walk, name, count),
-        Kind::Data(len) => item::bytes(walk, name, walk.length_of(len)),
-        Kind::Secret(len) => secret(walk, name, walk.length_of(len)),
-        Kind::At { offset, len, high } => at(walk, name, (offset, len, high)),
-        Kind::Rest => item::bytes(walk, name, walk.left()),
-        Kind::Counted(len) => counted(walk, name, walk.length_of(len), walk.unicode),
-        Kind::Utf16(len) => counted(walk, name, walk.length_of(len), true),
-        Kind::Named(len) => named(walk, name, walk.length_of(len)),
-        _ => Ok(()),
-    }
-}
 
 /// The byte before a string or a buffer.
 pub(crate) fn format(walk: &mut Walk<'_, '_>, expected: u8) -> Step {
@@ -58,16 +29,16 @@ pub(crate) fn format(walk: &mut Walk<'_, '_>, expected: u8) -> Step {
     Ok(())
 }
 
-fn formatted(walk: &mut Walk<'_, '_>, name: &'static str, unicode: bool) -> Step {
+pub(crate) fn formatted(walk: &mut Walk<'_, '_>, name: &'static str, unicode: bool) -> Step {
     // libogc and libdsm pad the format byte instead of the second name
     if walk.peek() == Some(0) && walk.rest().get(1) == Some(&4) {
-        item::bytes(walk, "Pad", 1)?;
+        walk.bytes("Pad", 1)?;
     }
     format(walk, 4)?;
     string(walk, name, unicode)
 }
 
-fn hidden(walk: &mut Walk<'_, '_>, name: &'static str) -> Step {
+pub(crate) fn hidden(walk: &mut Walk<'_, '_>, name: &'static str) -> Step {
     format(walk, 4)?;
     let len = walk.rest().iter().position(|byte| *byte == 0);
     let len = len.map_or(walk.left(), |at| at + 1);
@@ -90,7 +61,7 @@ pub(crate) fn string(walk: &mut Walk<'_, '_>, name: &'static str, unicode: bool)
         return Ok(());
     }
     if unicode && walk.at % 2 == 1 && is_padded(walk.rest()) {
-        item::bytes(walk, "Pad", 1)?;
+        walk.bytes("Pad", 1)?;
     }
     let at = walk.at;
     let rest = walk.rest();
@@ -119,7 +90,7 @@ fn is_padded(rest: &[u8]) -> bool {
 
 /// The names in NEGOTIATE's reply: UTF-16LE without alignment if the second byte is a zero ([MS-CIFS] 2.2.4.52.2; Windows and
 /// Samba send it so whatever the header says).
-fn negotiated(walk: &mut Walk<'_, '_>, name: &'static str) -> Step {
+pub(crate) fn negotiated(walk: &mut Walk<'_, '_>, name: &'static str) -> Step {
     let at = walk.at;
     let is_unicode = walk.unicode || matches!(walk.rest(), [first, 0, _, 0, ..] if *first != 0);
     if !is_unicode || walk.left() < 2 {
@@ -136,7 +107,7 @@ fn negotiated(walk: &mut Walk<'_, '_>, name: &'static str) -> Step {
 }
 
 /// Format byte, length and data.
-fn block(walk: &mut Walk<'_, '_>, name: &'static str, expected: u8) -> Step {
+pub(crate) fn block(walk: &mut Walk<'_, '_>, name: &'static str, expected: u8) -> Step {
     if walk.left() == 0 {
         return Ok(());
     }
@@ -144,11 +115,11 @@ fn block(walk: &mut Walk<'_, '_>, name: &'static str, expected: u8) -> Step {
     let at = walk.at;
     let len = walk.number("DataLength", 2)?;
     walk.note("DataLength", at, 2, Value::Number(len));
-    item::bytes(walk, name, usize::try_from(len).unwrap_or(usize::MAX))
+    walk.bytes(name, usize::try_from(len).unwrap_or(usize::MAX))
 }
 
 /// Bytes at an offset from the header.
-fn at(
+pub(crate) fn at(
     walk: &mut Walk<'_, '_>,
     name: &'static str,
     (offset, len, high): (&str, &str, Option<&str>),
@@ -170,7 +141,7 @@ pub(crate) fn place(
         return Ok(walk.at);
     }
     if offset > walk.at && offset <= walk.end {
-        item::bytes(walk, "Pad", offset - walk.at)?;
+        walk.bytes("Pad", offset - walk.at)?;
     }
     if offset < walk.at || offset > walk.message.len() {
         let (now, at) = (walk.at, walk.at);
@@ -186,7 +157,7 @@ pub(crate) fn place(
         .max(offset.saturating_add(len))
         .min(walk.message.len());
     let start = walk.at;
-    item::bytes(walk, name, len)?;
+    walk.bytes(name, len)?;
     Ok(start)
 }
 
@@ -198,7 +169,7 @@ pub(crate) fn counted(
     unicode: bool,
 ) -> Step {
     if unicode && walk.at % 2 == 1 && len > 0 {
-        item::bytes(walk, "Pad", 1)?;
+        walk.bytes("Pad", 1)?;
     }
     let at = walk.at;
     let raw = walk.take(name, len)?;
@@ -210,7 +181,7 @@ pub(crate) fn counted(
 }
 
 /// A name with its length before it and a terminator behind it, in listings of the levels 1 and 2.
-fn named(walk: &mut Walk<'_, '_>, name: &'static str, len: usize) -> Step {
+pub(crate) fn named(walk: &mut Walk<'_, '_>, name: &'static str, len: usize) -> Step {
     counted(walk, name, len, walk.unicode)?;
     let size = if walk.unicode { 2 } else { 1 };
     let zero = walk
@@ -218,7 +189,7 @@ fn named(walk: &mut Walk<'_, '_>, name: &'static str, len: usize) -> Step {
         .get(..size)
         .is_some_and(|end| end.iter().all(|byte| *byte == 0));
     match zero {
-        true => item::bytes(walk, "Terminator", size),
+        true => walk.bytes("Terminator", size),
         false => Ok(()),
     }
 }

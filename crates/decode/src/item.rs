@@ -1,9 +1,10 @@
 //! One field of a layout.
 
 use crate::{
+    data,
     field::{Identifier, Value},
-    layout::{Item, Kind},
-    moment,
+    layout::{Item, Kind, Layout},
+    lists, moment,
     walk::{Step, Walk},
 };
 
@@ -28,10 +29,10 @@ fn one(walk: &mut Walk<'_, '_>, item: &Item) -> Step {
         Kind::Utime | Kind::Date | Kind::Time | Kind::FileTime => time(walk, item),
         Kind::Fid | Kind::Tid | Kind::Sid => identifier(walk, item),
         Kind::Zero(len) => zero(walk, item.name, len),
-        Kind::Any(len) => bytes(walk, item.name, len),
+        Kind::Any(len) => walk.bytes(item.name, len),
         Kind::AndX => crate::andx::head(walk),
         Kind::Setup(count) => setup(walk, item.name, count),
-        _ => crate::data::item(walk, item),
+        _ => of_bytes(walk, item),
     }
 }
 
@@ -125,22 +126,64 @@ fn zero(walk: &mut Walk<'_, '_>, name: &'static str, len: usize) -> Step {
     Ok(())
 }
 
-/// Bytes of any value.
-pub(crate) fn bytes(walk: &mut Walk<'_, '_>, name: &'static str, len: usize) -> Step {
-    let at = walk.at;
-    walk.take(name, len)?;
-    if len > 0 {
-        walk.note(name, at, len, Value::Bytes);
-    }
-    Ok(())
-}
-
 fn setup(walk: &mut Walk<'_, '_>, name: &'static str, count: &str) -> Step {
     for _ in 0..walk.length_of(count) {
         let at = walk.at;
         let number = walk.number(name, 2)?;
         walk.known.push((name, number));
         walk.note(name, at, 2, Value::Hex(number, 2));
+    }
+    Ok(())
+}
+
+/// Decodes one field of the data bytes.
+fn of_bytes(walk: &mut Walk<'_, '_>, item: &Item) -> Step {
+    let name = item.name;
+    match item.kind {
+        Kind::Path => data::formatted(walk, name, walk.unicode),
+        Kind::Formatted => data::formatted(walk, name, false),
+        Kind::Hidden => data::hidden(walk, name),
+        Kind::Text => data::string(walk, name, walk.unicode),
+        Kind::Oem => data::string(walk, name, false),
+        Kind::Negotiated => data::negotiated(walk, name),
+        Kind::Block => data::block(walk, name, 1),
+        Kind::Key => data::block(walk, name, 5),
+        Kind::Entries => lists::core_entries(walk, name),
+        Kind::Dialects => lists::dialects(walk, name),
+        Kind::Ranges(count) => lists::ranges(walk, name, count),
+        Kind::Data(len) => walk.bytes(name, walk.length_of(len)),
+        Kind::Secret(len) => data::secret(walk, name, walk.length_of(len)),
+        Kind::At { offset, len, high } => data::at(walk, name, (offset, len, high)),
+        Kind::Rest => walk.bytes(name, walk.left()),
+        Kind::Counted(len) => data::counted(walk, name, walk.length_of(len), walk.unicode),
+        Kind::Utf16(len) => data::counted(walk, name, walk.length_of(len), true),
+        Kind::Named(len) => data::named(walk, name, walk.length_of(len)),
+        _ => Ok(()),
+    }
+}
+
+/// Entries of a listing or of another level that is a list: until the bytes end, or until one that names no next entry.
+pub(crate) fn entries(walk: &mut Walk<'_, '_>, layout: &Layout) -> Step {
+    let has_next = layout.has_entries();
+    while walk.left() > 0 {
+        let (start, index) = (walk.at, walk.out.fields.len());
+        walk.group("Entry", 0);
+        walk.depth += 1;
+        let done = items(walk, &layout.words);
+        walk.depth -= 1;
+        let next = match walk.value_of("NextEntryOffset") {
+            0 => walk.at,
+            offset => start.saturating_add(usize::try_from(offset).unwrap_or(usize::MAX)),
+        };
+        let end = next.clamp(walk.at, walk.at + walk.left());
+        if let Some(group) = walk.out.fields.get_mut(index) {
+            group.len = end - start;
+        }
+        done?;
+        walk.at = end;
+        if has_next && walk.value_of("NextEntryOffset") == 0 {
+            return Ok(());
+        }
     }
     Ok(())
 }

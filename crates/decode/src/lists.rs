@@ -3,8 +3,6 @@
 use crate::{
     data,
     field::Value,
-    item,
-    layout::Layout,
     moment,
     walk::{Step, Walk},
 };
@@ -80,7 +78,7 @@ pub(crate) fn core_entries(walk: &mut Walk<'_, '_>, name: &'static str) -> Step 
 }
 
 fn core_entry(walk: &mut Walk<'_, '_>) -> Step {
-    item::bytes(walk, "ResumeKey", 21)?;
+    walk.bytes("ResumeKey", 21)?;
     let at = walk.at;
     let attributes = walk.number("FileAttributes", 1)?;
     walk.named("FileAttributes", at, (attributes, 1), "attributes");
@@ -104,31 +102,5 @@ fn core_entry(walk: &mut Walk<'_, '_>) -> Step {
     let at = walk.at;
     let raw = walk.take("FileName", 13)?;
     walk.note("FileName", at, 13, Value::Text(data::text(raw, false)));
-    Ok(())
-}
-
-/// Entries of a listing or of another level that is a list: until the bytes end, or until one that names no next entry.
-pub(crate) fn entries(walk: &mut Walk<'_, '_>, layout: &Layout) -> Step {
-    let has_next = layout.has_entries();
-    while walk.left() > 0 {
-        let (start, index) = (walk.at, walk.out.fields.len());
-        walk.group("Entry", 0);
-        walk.depth += 1;
-        let done = item::items(walk, &layout.words);
-        walk.depth -= 1;
-        let next = match walk.value_of("NextEntryOffset") {
-            0 => walk.at,
-            offset => start.saturating_add(usize::try_from(offset).unwrap_or(usize::MAX)),
-        };
-        let end = next.clamp(walk.at, walk.at + walk.left());
-        if let Some(group) = walk.out.fields.get_mut(index) {
-            group.len = end - start;
-        }
-        done?;
-        walk.at = end;
-        if has_next && walk.value_of("NextEntryOffset") == 0 {
-            return Ok(());
-        }
-    }
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::{
     context::Context,
     data,
     field::{Decoded, Value},
-    item, smb,
+    smb,
     walk::{Step, Walk},
 };
 
@@ -105,7 +105,7 @@ fn fields(walk: &mut Walk<'_, '_>, bytes: &[u8], context: &mut Context) -> Step<
     let body = bytes.get(at..).unwrap_or_default();
     match body.starts_with(b"\xffSMB") {
         true => session_message(body, at, context, walk.out),
-        false => item::bytes(walk, "Data", walk.left())?,
+        false => walk.bytes("Data", walk.left())?,
     }
     Ok(None)
 }

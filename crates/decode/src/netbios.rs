@@ -5,7 +5,7 @@ use coax_wire::nbt::{name::ScopedName, session::HEADER_LEN};
 use crate::{
     context::Context,
     field::{Decoded, Value},
-    item, smb,
+    smb,
     walk::{Step, Walk},
 };
 
@@ -68,10 +68,10 @@ fn session_fields(walk: &mut Walk<'_, '_>, bytes: &[u8], context: &mut Context) 
         0x81 => names(walk, &["CalledName", "CallingName"]),
         0x83 => session_error(walk),
         0x84 => {
-            item::bytes(walk, "RetargetAddress", 4)?;
+            walk.bytes("RetargetAddress", 4)?;
             plain(walk, "RetargetPort", 2).map(|_| ())
         }
-        _ => item::bytes(walk, "Unused", walk.left()),
+        _ => walk.bytes("Unused", walk.left()),
     }
 }
 
@@ -86,7 +86,7 @@ fn payload(walk: &mut Walk<'_, '_>, bytes: &[u8], context: &mut Context) -> Step
         [] => "empty message".to_owned(),
         _ => "raw data".to_owned(),
     };
-    item::bytes(walk, "Data", walk.left())
+    walk.bytes("Data", walk.left())
 }
 
 const fn session_kind(kind: u64) -> Option<&'static str> {
@@ -170,9 +170,9 @@ fn name_fields(walk: &mut Walk<'_, '_>) -> Step {
         record_type(walk)?;
         plain(walk, "TTL", 4)?;
         let len = plain(walk, "RDLENGTH", 2)?;
-        item::bytes(walk, "RDATA", usize::try_from(len).unwrap_or(usize::MAX))?;
+        walk.bytes("RDATA", usize::try_from(len).unwrap_or(usize::MAX))?;
     }
-    item::bytes(walk, "Unused", walk.left())
+    walk.bytes("Unused", walk.left())
 }
 
 fn record_type(walk: &mut Walk<'_, '_>) -> Step {
@@ -259,7 +259,7 @@ fn datagram_fields(walk: &mut Walk<'_, '_>, bytes: &[u8], context: &mut Context)
     walk.note("SOURCE_IP", 4, 4, Value::Text(text));
     plain(walk, "SOURCE_PORT", 2)?;
     if !(0x10..=0x12).contains(&kind) {
-        return item::bytes(walk, "Data", walk.left());
+        return walk.bytes("Data", walk.left());
     }
     plain(walk, "DGM_LENGTH", 2)?;
     plain(walk, "PACKET_OFFSET", 2)?;
@@ -267,7 +267,7 @@ fn datagram_fields(walk: &mut Walk<'_, '_>, bytes: &[u8], context: &mut Context)
     let at = walk.at;
     let body = bytes.get(at..).unwrap_or_default();
     if !body.starts_with(b"\xffSMB") {
-        return item::bytes(walk, "USER_DATA", walk.left());
+        return walk.bytes("USER_DATA", walk.left());
     }
     let outer = core::mem::take(&mut walk.out.title);
     smb::message(body, at, context, walk.out);

@@ -6,7 +6,6 @@ use crate::{
     context::Asked,
     data,
     field::Value,
-    item,
     layout::Direction,
     walk::{Step, Walk},
 };
@@ -133,7 +132,7 @@ fn election(walk: &mut Walk<'_, '_>) -> Step {
     plain(walk, "Version", 1)?;
     plain(walk, "Criteria", 4)?;
     plain(walk, "Uptime", 4)?;
-    item::bytes(walk, "Unused", 4)?;
+    walk.bytes("Unused", 4)?;
     data::string(walk, "ServerName", false)
 }
 

@@ -205,7 +205,7 @@ fn words_and_bytes(
             .and_then(|()| transaction::setup(walk, code, direction, asked));
     }
     let left = walk.left();
-    item::bytes(walk, "Words", left)?;
+    walk.bytes("Words", left)?;
     walk.end = message_end;
     byte_count(walk)?;
     match layout.filter(|_| !is_empty) {
@@ -214,7 +214,7 @@ fn words_and_bytes(
         None => {}
     }
     let left = walk.left();
-    item::bytes(walk, "Unused", left)?;
+    walk.bytes("Unused", left)?;
     walk.end = walk.message.len();
     Ok(())
 }

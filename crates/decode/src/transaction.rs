@@ -11,7 +11,7 @@ use crate::{
     field::Value,
     item,
     layout::{Direction, Part, Tables},
-    lists, remote,
+    remote,
     walk::{Step, Walk},
 };
 
@@ -188,7 +188,7 @@ fn part(
         // what is missing has been noted; the next part has its own offset
         let _ = decode(&mut inner);
         let left = inner.left();
-        let _ = item::bytes(&mut inner, "Unused", left);
+        let _ = inner.bytes("Unused", left);
     }
     Ok(())
 }
@@ -212,7 +212,7 @@ fn parameters(
         return Ok(());
     };
     if layout.has_entries() {
-        return lists::entries(walk, layout);
+        return item::entries(walk, layout);
     }
     item::items(walk, &layout.words)?;
     if direction == Direction::Request {
@@ -245,7 +245,7 @@ fn content(walk: &mut Walk<'_, '_>, command: u8, direction: Direction, asked: &A
     };
     walk.resume_keys = asked.resume_keys;
     match Tables::get().level(family, level) {
-        Some(layout) if family == "find" || layout.has_entries() => lists::entries(walk, layout),
+        Some(layout) if family == "find" || layout.has_entries() => item::entries(walk, layout),
         Some(layout) => item::items(walk, &layout.words),
         None => Ok(()),
     }

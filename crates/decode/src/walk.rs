@@ -163,4 +163,14 @@ impl<'a> Walk<'a, '_> {
             field.problem = Some("no such value is defined".to_owned());
         }
     }
+
+    /// Bytes of any value.
+    pub(crate) fn bytes(&mut self, name: &'static str, len: usize) -> Step {
+        let at = self.at;
+        self.take(name, len)?;
+        if len > 0 {
+            self.note(name, at, len, Value::Bytes);
+        }
+        Ok(())
+    }
 }
