@@ -76,10 +76,10 @@ def no_browser():
     return "not installed: " + ", ".join(missing) if missing else None
 
 
-def no_duckdb():
+def no_package(*names):
     peers = Path(os.environ.get("PEERS_DIR", ROOT / "target" / "peers")) / "venv" / "bin" / "python"
-    found = subprocess.run([str(peers), "-c", "import duckdb"], capture_output=True) if peers.exists() else None
-    return None if found and found.returncode == 0 else "not installed: duckdb"
+    found = subprocess.run([str(peers), "-c", "import " + ", ".join(names)], capture_output=True) if peers.exists() else None
+    return None if found and found.returncode == 0 else "not installed: " + ", ".join(names)
 
 
 def no_node():
@@ -152,10 +152,12 @@ STEPS = [
     peer("pacing", "bursts that an old card can take", "pacing.main", 300, ("--ci",), impossible=link.impossible),
     peer("decode", "fields of messages beside tshark", "decode.main"),
     peer("batch", "DuckDB reads the tables of many captures", "batch.main", impossible=no_duckdb),
+    peer("batch", "DuckDB reads the tables of many captures", "batch.main", impossible=lambda: no_package("duckdb")),
     peer("explain-wild", "explain beside tcptrace and tshark", "explain.wild", 600),
     peer("explain-copies", "copies between real programs beside the referee", "explain.fixed", 300,
          impossible=lambda: link.impossible() or ktrace.impossible()),
     peer("lab-captures", "tshark reads the lab's captures", "lab.captures", impossible=no_tshark),
+    peer("lab-indices", "samples and sensitivity indices beside SciPy and SALib", "lab.indices", impossible=lambda: no_package("duckdb", "SALib")),
     peer("lab-kernel", "the lab and the kernel's TCP copy the same bytes", "lab.real", 300, ("--small",), impossible=link.impossible),
     peer("browser", "pages in a browser", "browser.main", 600, impossible=no_browser),
     Step("packages", "packages that the next steps install", CI, ["scripts/package", "deb", "image", "--skip-unavailable"], 2400,

@@ -12,6 +12,8 @@ mod job;
 mod ordered;
 mod outputs;
 mod shard;
+#[cfg(feature = "parquet")]
+mod swept;
 pub mod tables;
 
 #[cfg(not(feature = "parquet"))]
@@ -22,3 +24,8 @@ mod parquet;
 pub use error::{BatchError, Failure};
 pub use job::{Job, Progress, Totals};
 pub use shard::Shard;
+#[cfg(feature = "parquet")]
+pub use swept::write_swept;
+
+#[cfg(not(feature = "parquet"))]
+pub use no_parquet::write_swept;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use coax_report::lab::sweep::Swept;
 use serde_json::Value;
 
 use crate::{error::BatchError, shard::Shard};
@@ -22,4 +23,12 @@ impl Tables {
     pub(crate) fn finish(self) -> Result<(), BatchError> {
         match self {}
     }
+}
+
+/// Writes the table of a sweep.
+///
+/// # Errors
+/// This program was built without Parquet.
+pub fn write_swept(_: &Path, _: &Swept) -> Result<(), BatchError> {
+    Err(BatchError::NoParquet)
 }

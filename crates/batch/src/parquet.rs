@@ -1,4 +1,4 @@
-//! The tables as Parquet files: one file for each table, which gets its name when it is complete.
+//! Tables as Parquet files: one file for each table, which gets its name when it is complete.
 
 use std::{
     fs::{self, File},
@@ -28,10 +28,20 @@ const GROUP: usize = 50_000;
 
 /// All tables of a run.
 #[derive(Debug)]
-pub(crate) struct Tables(Vec<OneTable>);
+pub(crate) struct Tables(Vec<(&'static Table, OneTable)>);
 
-struct OneTable {
-    table: &'static Table,
+/// A column of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) unit: &'static str,
+    pub(crate) about: String,
+}
+
+/// A file.
+pub(crate) struct OneTable {
+    fields: Vec<Field>,
     writer: Option<SerializedFileWriter<BufWriter<File>>>,
     rows: Vec<Vec<Value>>,
     path: PathBuf,
@@ -44,62 +54,85 @@ impl std::fmt::Debug for OneTable {
     }
 }
 
+impl From<&Column> for Field {
+    fn from(column: &Column) -> Self {
+        Self {
+            name: column.name.to_owned(),
+            kind: column.kind,
+            unit: column.unit,
+            about: column.about.to_owned(),
+        }
+    }
+}
+
 impl Tables {
     pub(crate) fn create(folder: &Path, shard: Shard) -> Result<Self, BatchError> {
         fs::create_dir_all(folder).map_err(|error| not_written(folder, error))?;
-        let tables = TABLES
-            .iter()
-            .map(|table| OneTable::create(table, folder, shard));
+        let tables = TABLES.iter().map(|table| {
+            let name = match shard.is_all() {
+                true => format!("{}.parquet", table.name),
+                false => format!("{}-{shard}.parquet", table.name),
+            };
+            let fields = table.columns.iter().map(Field::from).collect();
+            let file = OneTable::create((table.name, table.about), fields, &folder.join(name))?;
+            Ok((table, file))
+        });
         tables.collect::<Result<_, _>>().map(Self)
     }
 
     /// Adds the rows of a capture.
     pub(crate) fn add(&mut self, capture: &Value) -> Result<(), BatchError> {
-        self.0.iter_mut().try_for_each(|table| table.add(capture))
+        let mut tables = self.0.iter_mut();
+        tables.try_for_each(|(table, file)| file.add(table.rows(capture)))
     }
 
     /// Completes the files; either all of them get their names or, if one cannot be written, none.
     pub(crate) fn finish(mut self) -> Result<(), BatchError> {
-        self.0.iter_mut().try_for_each(OneTable::close)?;
-        self.0.iter().try_for_each(|table| {
-            fs::rename(&table.part, &table.path).map_err(|error| not_written(&table.path, error))
-        })
+        let mut files = self.0.iter_mut();
+        files.try_for_each(|(_, file)| file.close())?;
+        self.0.iter().try_for_each(|(_, file)| file.name())
     }
 }
 
 impl OneTable {
-    fn create(table: &'static Table, folder: &Path, shard: Shard) -> Result<Self, BatchError> {
-        let name = match shard.is_all() {
-            true => format!("{}.parquet", table.name),
-            false => format!("{}-{shard}.parquet", table.name),
-        };
-        let path = folder.join(name);
-        let part = part_name(&path);
-        let file = File::create(&part).map_err(|error| not_written(&path, error))?;
+    /// Begins a file beside its final name.
+    pub(crate) fn create(
+        (name, about_rows): (&str, &str),
+        fields: Vec<Field>,
+        path: &Path,
+    ) -> Result<Self, BatchError> {
+        let part = part_name(path);
+        let file = File::create(&part).map_err(|error| not_written(path, error))?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
-            .set_key_value_metadata(Some(about(table)))
+            .set_key_value_metadata(Some(about(about_rows, &fields)))
             .build();
-        let writer = schema(table)
+        let writer = schema(name, &fields)
             .and_then(|schema| {
                 SerializedFileWriter::new(BufWriter::new(file), schema, Arc::new(properties))
             })
-            .map_err(|error| not_written(&path, error))?;
+            .map_err(|error| not_written(path, error))?;
         Ok(Self {
-            table,
+            fields,
             writer: Some(writer),
             rows: Vec::new(),
-            path,
+            path: path.to_owned(),
             part,
         })
     }
 
-    fn add(&mut self, capture: &Value) -> Result<(), BatchError> {
-        self.rows.extend(self.table.rows(capture));
+    /// Adds rows: a value for each column, `Null` where it is missing.
+    pub(crate) fn add(&mut self, rows: Vec<Vec<Value>>) -> Result<(), BatchError> {
+        self.rows.extend(rows);
         match self.rows.len() >= GROUP {
             true => self.write_group(),
             false => Ok(()),
         }
+    }
+
+    /// Gives a complete file its name.
+    pub(crate) fn name(&self) -> Result<(), BatchError> {
+        fs::rename(&self.part, &self.path).map_err(|error| not_written(&self.path, error))
     }
 
     fn write_group(&mut self) -> Result<(), BatchError> {
@@ -107,10 +140,11 @@ impl OneTable {
         let Some(writer) = self.writer.as_mut().filter(|_| !rows.is_empty()) else {
             return Ok(());
         };
-        group(writer, self.table, &rows).map_err(|error| not_written(&self.path, error))
+        group(writer, &self.fields, &rows).map_err(|error| not_written(&self.path, error))
     }
 
-    fn close(&mut self) -> Result<(), BatchError> {
+    /// Writes what is left.
+    pub(crate) fn close(&mut self) -> Result<(), BatchError> {
         self.write_group()?;
         let Some(writer) = self.writer.take() else {
             return Ok(());
@@ -134,34 +168,32 @@ impl Drop for OneTable {
     }
 }
 
-fn schema(table: &Table) -> Result<TypePtr, ParquetError> {
-    let fields = table.columns.iter().map(|column| {
+fn schema(name: &str, fields: &[Field]) -> Result<TypePtr, ParquetError> {
+    let fields = fields.iter().map(|column| {
         let (physical, logical) = match column.kind {
             Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             Kind::Whole => (Physical::INT64, None),
             Kind::Number => (Physical::DOUBLE, None),
             Kind::Flag => (Physical::BOOLEAN, None),
         };
-        let field = Type::primitive_type_builder(column.name, physical);
+        let field = Type::primitive_type_builder(&column.name, physical);
         let field = field
             .with_repetition(Repetition::OPTIONAL)
             .with_logical_type(logical);
         field.build().map(Arc::new)
     });
     let fields = fields.collect::<Result<Vec<_>, _>>()?;
-    let schema = Type::group_type_builder(table.name)
-        .with_fields(fields)
-        .build()?;
+    let schema = Type::group_type_builder(name).with_fields(fields).build()?;
     Ok(Arc::new(schema))
 }
 
 /// What the file says of itself: the table, and each column's unit and meaning.
-fn about(table: &Table) -> Vec<KeyValue> {
-    let columns = table.columns.iter();
-    let columns: serde_json::Map<String, Value> = columns
+fn about(rows: &str, fields: &[Field]) -> Vec<KeyValue> {
+    let columns: serde_json::Map<String, Value> = fields
+        .iter()
         .map(|column| {
             let about = json!({ "unit": column.unit, "description": column.about });
-            (column.name.to_owned(), about)
+            (column.name.clone(), about)
         })
         .collect();
     vec![
@@ -169,7 +201,7 @@ fn about(table: &Table) -> Vec<KeyValue> {
             "coax.version".to_owned(),
             env!("CARGO_PKG_VERSION").to_owned(),
         ),
-        KeyValue::new("coax.table".to_owned(), table.about.to_owned()),
+        KeyValue::new("coax.table".to_owned(), rows.to_owned()),
         KeyValue::new(
             "coax.columns".to_owned(),
             Value::Object(columns).to_string(),
@@ -179,11 +211,11 @@ fn about(table: &Table) -> Vec<KeyValue> {
 
 fn group(
     writer: &mut SerializedFileWriter<BufWriter<File>>,
-    table: &Table,
+    fields: &[Field],
     rows: &[Vec<Value>],
 ) -> Result<(), ParquetError> {
     let mut group = writer.next_row_group()?;
-    for (place, column) in table.columns.iter().enumerate() {
+    for (place, column) in fields.iter().enumerate() {
         let values = rows.iter().filter_map(|row| row.get(place));
         match column.kind {
             Kind::Text => write::<ByteArrayType>(&mut group, column, values, |value| {
@@ -204,7 +236,7 @@ fn whole(value: &Value) -> Option<i64> {
 
 fn write<'a, T: DataType>(
     group: &mut parquet::file::writer::SerializedRowGroupWriter<'_, BufWriter<File>>,
-    column: &Column,
+    column: &Field,
     values: impl Iterator<Item = &'a Value>,
     of: impl Fn(&Value) -> Option<T::T>,
 ) -> Result<(), ParquetError> {

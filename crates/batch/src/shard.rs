@@ -2,7 +2,7 @@
 
 use std::{fmt, path::Path, str::FromStr};
 
-/// The `index`-th of `count` parts, from 1 on. A capture's part depends on its name only.
+/// The `index`-th of `count` parts, from 1 on. A capture's part depends on its name only; the points of a sweep are in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     index: u32,
@@ -21,6 +21,11 @@ impl Shard {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
         });
         hash % u64::from(self.count) == u64::from(self.index - 1)
+    }
+
+    /// Its number, from 1 on, and how many parts there are.
+    pub fn numbers(self) -> (u32, u32) {
+        (self.index, self.count)
     }
 
     /// Whether it is everything.

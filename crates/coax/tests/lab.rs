@@ -174,7 +174,7 @@ fn a_sweep_is_one_object_a_table_and_a_picture() {
         assert_eq!(sum as f64 / 1e9, run["seconds"].as_f64().unwrap());
     }
     let rows = fs::read_to_string(csv).unwrap();
-    assert!(rows.starts_with("link.delay_s,direction,"), "{rows}");
+    assert!(rows.starts_with("point,link.delay_s,direction,"), "{rows}");
     assert_eq!(rows.lines().count(), 7);
     assert!(fs::read_to_string(svg).unwrap().starts_with("<svg "));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
@@ -206,6 +206,95 @@ fn a_sweep_without_a_grid_and_a_wrong_one_are_refused_before_anything_is_written
         assert!(said.contains(part), "{said}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// A sweep with chance in it, in a folder.
+fn sampled(folder: &std::path::Path, more: &[&str]) -> std::process::Output {
+    let arguments = [
+        "lab",
+        "sweep",
+        "dos-dls-5.0-full",
+        "--set",
+        "size=30kB",
+        "--set",
+        "link.loss_to_server={ rule = { kind = \"random\", probability = 0.02 } }",
+        "--sample",
+        "latin:9",
+        "--range",
+        "link.delay=0..9 ms",
+        "--range",
+        "client=wfw-3.11,windows-98",
+        "--replicates",
+        "2",
+    ];
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_coax"));
+    command
+        .args(arguments)
+        .args(more)
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn the_tables_of_a_sweep_are_the_same_for_any_number_of_threads_and_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    for threads in ["1", "2", "5"] {
+        let (csv, parquet) = (format!("{threads}.csv"), format!("{threads}.parquet"));
+        let more = ["--threads", threads, "--csv", &csv, "--parquet", &parquet];
+        assert!(sampled(folder.path(), &more).status.success());
+        assert!(read(&csv) == read("1.csv") && read(&parquet) == read("1.parquet"));
+    }
+    assert!(read("1.parquet").starts_with(b"PAR1") && read("1.parquet").ends_with(b"PAR1"));
+    let mut together = Vec::new();
+    for index in 1..=4 {
+        let (part, csv) = (format!("{index}/4"), format!("part-{index}.csv"));
+        assert!(
+            sampled(folder.path(), &["--shard", &part, "--csv", &csv])
+                .status
+                .success()
+        );
+        let text = read(&csv);
+        let head = text.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        together.extend_from_slice(&text[if index == 1 { 0 } else { head }..]);
+    }
+    assert!(together == read("1.csv"));
+}
+
+#[test]
+fn a_table_that_cannot_be_completed_does_not_get_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("old.parquet"), "old").unwrap();
+    // files of this process may have 1024 bytes, and more is an error instead of a signal
+    let script = "trap '' XFSZ; ulimit -f 2; exec \"$0\" \"$@\"";
+    for name in ["old.parquet", "new.parquet"] {
+        let done = std::process::Command::new("sh")
+            .args(["-c", script, env!("CARGO_BIN_EXE_coax"), "lab", "sweep"])
+            .args([
+                "dos-dls-5.0-full",
+                "--set",
+                "size=10kB",
+                "--grid",
+                "seed=1..9:9",
+            ])
+            .args(["--parquet", name])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(1), "{said}");
+        assert!(
+            said.contains(&format!("{name} cannot be written: ")),
+            "{said}"
+        );
+    }
+    assert_eq!(fs::read(folder.path().join("old.parquet")).unwrap(), b"old");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    let device = sampled(folder.path(), &["--parquet", "/dev/full"]);
+    let said = String::from_utf8_lossy(&device.stderr).into_owned();
+    assert_eq!(device.status.code(), Some(1), "{said}");
+    assert!(said.contains("it is no ordinary file"), "{said}");
 }
 
 #[test]

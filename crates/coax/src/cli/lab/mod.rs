@@ -185,8 +185,15 @@ fn check_outputs(what: &What) -> Result<(), WrongUsage> {
         What::Sweep(args) => {
             let outputs = [
                 ("--csv", args.csv.as_deref()),
+                ("--parquet", args.parquet.as_deref()),
                 ("--svg", args.svg.as_deref()),
             ];
+            if args.parquet.as_deref().is_some_and(is_stdout) {
+                let message = "--parquet cannot write to standard output";
+                return Err(WrongUsage::new(what.verb(), message)
+                    .at("--parquet")
+                    .help("write --parquet FILE"));
+            }
             return check(args.json, &outputs);
         }
         What::Tables(args) => {

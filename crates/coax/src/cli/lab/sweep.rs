@@ -1,16 +1,17 @@
 //! `coax lab sweep`.
 
-use std::path::PathBuf;
+use std::{io, num::NonZeroUsize, path::PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use clap::Args;
+use coax_batch::Shard;
 
 use super::super::progress::Progress;
 use coax_report::{
     files::{is_stdout, write_whole},
     lab::{
         parallel, plots,
-        sweep::{Sweep, output},
+        sweep::{Sweep, Swept, output, plan::Plan, sample::Sample},
     },
 };
 
@@ -24,16 +25,33 @@ pub(super) struct SweepArgs {
     /// Override a value for all runs
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Take points from ranges instead of a grid: latin:N (a Latin hypercube), sobol:N (a Sobol' sequence), or saltelli:N (Sobol'
+    /// sensitivity indices from N base points)
+    #[arg(long, value_name = "METHOD:N")]
+    sample: Option<Sample>,
+    /// Sample one value: KEY=A..B, KEY=A..B:log or KEY=V1,V2,...
+    #[arg(long, value_name = "KEY=RANGE")]
+    range: Vec<String>,
     /// Seed of the random number generator
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Run each point with N seeds; the report then has means and 95 % confidence intervals
+    #[arg(long, value_name = "N")]
+    replicates: Option<NonZeroUsize>,
+    /// Run only the I-th of N parts
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
     /// Print one JSON object
     #[arg(long)]
     pub(super) json: bool,
     /// Write a table of comma-separated values, one row a run
     #[arg(long, value_name = "FILE")]
     pub(super) csv: Option<PathBuf>,
-    /// Draw it: a heat map of the last two keys, one for each combination of those before them; of one key a line or bars
+    /// Write the same table as a Parquet file
+    #[arg(long, value_name = "FILE")]
+    pub(super) parquet: Option<PathBuf>,
+    /// Draw it: a heat map of the last two keys, one for each combination of those before them; of one key a line or bars; of a sample
+    /// dots or sensitivity indices
     #[arg(long, value_name = "FILE")]
     pub(super) svg: Option<PathBuf>,
     /// Runs at once; as many as there are processors if nothing is said. The result is the same
@@ -41,30 +59,14 @@ pub(super) struct SweepArgs {
     threads: Option<usize>,
 }
 
-/// Runs the grid; whether every run ended.
+/// Runs the sweep; whether any run ended.
 pub(super) fn sweep(args: &SweepArgs) -> Result<(String, bool)> {
-    let mut set = args.set.clone();
-    if let Some(seed) = args.seed {
-        set.push(format!("seed={seed}"));
-    }
-    let sweep = Sweep::new(
-        super::named::named(&args.scenario)?.scenario,
-        &set,
-        &args.grid,
-    )?;
-    if args.svg.is_some() {
-        plots::check(&sweep)?;
-    }
+    let sweep = planned(args)?;
     let (progress, runs) = (Progress::new("runs"), sweep.runs());
     let threads = args.threads.unwrap_or_else(parallel::processors);
     let swept = sweep.run(threads, |done| progress.at(done, runs));
     progress.clear();
-    if let Some(file) = &args.csv {
-        write_whole(file, output::csv(&swept).as_bytes())?;
-    }
-    if let Some(file) = &args.svg {
-        write_whole(file, plots::sweep(&swept).as_bytes())?;
-    }
+    write(args, &swept)?;
     let outputs = [args.csv.as_deref(), args.svg.as_deref()];
     let text = if outputs.into_iter().flatten().any(is_stdout) {
         String::new()
@@ -73,5 +75,42 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(String, bool)> {
     } else {
         output::text(&swept)
     };
-    Ok((text, swept.runs.iter().any(|run| run.outcome.is_ok())))
+    // a part may have no points
+    let has_ended = swept.runs.iter().any(|run| run.outcome.is_ok());
+    Ok((text, has_ended || swept.runs.is_empty()))
+}
+
+fn planned(args: &SweepArgs) -> Result<Sweep> {
+    let plan = Plan {
+        set: args.set.clone(),
+        grid: args.grid.clone(),
+        ranges: args.range.clone(),
+        sample: args.sample,
+        seed: args.seed,
+        replicates: args.replicates.map_or(1, usize::from),
+        part: args.shard.map(Shard::numbers),
+    };
+    let is_part = args.shard.is_some_and(|shard| !shard.is_all());
+    ensure!(
+        args.svg.is_none() || !is_part,
+        "--svg draws a whole sweep and --shard runs a part of it: write --parquet or --csv, and draw from all parts"
+    );
+    let sweep = Sweep::planned(super::named::named(&args.scenario)?.scenario, plan)?;
+    if args.svg.is_some() {
+        plots::check(&sweep)?;
+    }
+    Ok(sweep)
+}
+
+fn write(args: &SweepArgs, swept: &Swept) -> Result<()> {
+    if let Some(file) = &args.csv {
+        write_whole(file, output::csv(swept).as_bytes())?;
+    }
+    if let Some(file) = &args.parquet {
+        coax_batch::write_swept(file, swept).map_err(io::Error::other)?;
+    }
+    if let Some(file) = &args.svg {
+        write_whole(file, plots::sweep(swept).as_bytes())?;
+    }
+    Ok(())
 }

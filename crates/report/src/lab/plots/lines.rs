@@ -21,7 +21,7 @@ fn seconds(run: &Run) -> Option<f64> {
 }
 
 /// A linear scale from zero, or a logarithmic one for a wide range.
-fn scale_of(swept: &Swept, pixels: (f64, f64)) -> Scale {
+pub(super) fn scale_of(swept: &Swept, pixels: (f64, f64)) -> Scale {
     let figures = swept.runs.iter().filter_map(seconds);
     let (least, most) = figures.fold((f64::INFINITY, 0.0_f64), |(least, most), figure| {
         (least.min(figure), most.max(figure))

@@ -2,8 +2,10 @@
 
 mod bars;
 mod heat;
+mod indices;
 mod legend;
 mod lines;
+mod scatter;
 pub mod sequence;
 #[cfg(test)]
 mod tests;
@@ -30,6 +32,9 @@ fn panels(axes: &[Axis]) -> usize {
 /// Too many combinations for one plot.
 pub fn check(sweep: &Sweep) -> Result<()> {
     let axes = sweep.axes();
+    if sweep.sample().is_some() {
+        return Ok(());
+    }
     let panels = panels(axes);
     let before = axes.len().saturating_sub(2);
     let keys: Vec<&str> = axes
@@ -48,11 +53,13 @@ pub fn check(sweep: &Sweep) -> Result<()> {
 }
 
 /// Plots a sweep: one key as a line or bars, two as a heat map, more as one heat map for each combination of the first
-/// keys.
+/// keys. A sample is plotted against each key, or as sensitivity indices. Replicates are averaged.
 pub fn sweep(swept: &Swept) -> String {
-    if swept.axes.len() < 2 {
-        lines::lines(swept)
-    } else {
-        heat::heat(swept, panels(&swept.axes))
+    let averaged = swept.averaged();
+    match (swept.sensitivity(), averaged.axes.len()) {
+        (Some(Ok(found)), _) => indices::indices(&averaged, &found),
+        _ if swept.sample.is_some() => scatter::scatter(&averaged),
+        (_, 0 | 1) => lines::lines(&averaged),
+        _ => heat::heat(&averaged, panels(&averaged.axes)),
     }
 }

@@ -187,3 +187,37 @@ fn a_table_has_two_bars_for_each_published_figure() {
         table.cells.len() + 1
     );
 }
+
+#[test]
+fn a_sample_is_drawn_against_each_key_and_indices_as_bars() {
+    let drawn = |sample: &str| {
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let plan = crate::lab::sweep::plan::Plan {
+            set: owned(&["size=50kB"]),
+            ranges: owned(&[
+                "link.delay=0..9 ms",
+                "link.rate=1..100 Mbit/s:log",
+                "client=wfw-3.11,windows-98",
+            ]),
+            sample: sample.parse().ok(),
+            replicates: 2,
+            ..Default::default()
+        };
+        let sweep = Sweep::planned(data::scenario("dos-dls-5.0-full").unwrap(), plan).unwrap();
+        check(&sweep).unwrap();
+        super::sweep(&sweep.run(2, |_| ()))
+    };
+    let dots = drawn("latin:6");
+    check_xml(&dots);
+    assert_eq!(dots.matches("class=\"predicted\"").count(), 3 * 6, "{dots}");
+    for text in ["link.delay, s", "link.rate, bit_per_s", ">windows-98<"] {
+        assert!(dots.contains(text), "{text}: {dots}");
+    }
+    let bars = drawn("saltelli:4");
+    check_xml(&bars);
+    assert_eq!(bars.matches("class=\"published\"").count(), 3 + 1, "{bars}");
+    assert!(
+        bars.contains("Sobol") && bars.contains(">link.rate<"),
+        "{bars}"
+    );
+}

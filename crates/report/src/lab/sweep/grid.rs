@@ -3,10 +3,13 @@
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use coax_lab::scenario::parse_value;
 
-use super::quantity::{Quantity, shown};
+use super::{
+    quantity::{Quantity, shown},
+    range::{Range, by_factors, evenly, unit_of},
+};
 
-/// Maximum number of runs of one sweep.
-pub const MAX_RUNS: usize = 10_000;
+/// Maximum number of values of a key.
+pub const MAX_VALUES: usize = 10_000;
 
 const FORMS: &str = "allowed are values with commas between them, A..B:N (N values from A to B, evenly) and A..B*F \
                      (from A, each F times the one before), such as link.delay=0 ms,10 ms,62 ms, link.delay=0..60 ms:7 \
@@ -19,8 +22,10 @@ pub struct Axis {
     pub key: String,
     /// The argument or file that contains it, for error messages.
     pub from: String,
-    /// Its values, in grid order.
+    /// Its values, in grid order; of a range, its ends.
     pub values: Vec<toml::Value>,
+    /// The range that samples are taken from.
+    pub range: Option<Range>,
 }
 
 impl Axis {
@@ -34,6 +39,57 @@ impl Axis {
             .split_once('=')
             .with_context(|| format!("{from} is not KEY=VALUES; {FORMS}"))?;
         Self::new(key.trim(), &from, listed(text.trim()))
+    }
+
+    /// Parses a key that is sampled: `KEY=A..B`, `KEY=A..B:log` or `KEY=V1,V2,…`.
+    ///
+    /// # Errors
+    /// The text is invalid; the error names the allowed forms.
+    pub fn sampled(argument: &str) -> Result<Self> {
+        let from = format!("--range {argument}");
+        let (key, text) = argument
+            .split_once('=')
+            .with_context(|| format!("{from} is not KEY=RANGE, such as link.delay=0..60 ms"))?;
+        let range = Range::parse(text.trim()).with_context(|| from.clone())?;
+        let values = match &range {
+            Some(range) => Ok(range.ends()),
+            None => listed(text.trim()),
+        };
+        let axis = Self::new(key.trim(), &from, values)?;
+        Ok(Self { range, ..axis })
+    }
+
+    /// The seeds of replicates.
+    pub(super) fn seeds(first: u64, count: usize) -> Result<Self> {
+        let values = (0..count as u64).map(|at| first.checked_add(at)?.try_into().ok());
+        let values: Option<Vec<i64>> = values.collect();
+        let values = values.with_context(|| {
+            format!("--replicates {count}: there are no so many seeds from {first} on")
+        })?;
+        let values = values.into_iter().map(toml::Value::Integer).collect();
+        Ok(Self {
+            key: "seed".to_owned(),
+            from: format!("--replicates {count}"),
+            values,
+            range: None,
+        })
+    }
+
+    /// The value at a coordinate from 0 to less than 1.
+    pub(super) fn at(&self, share: f64) -> Option<toml::Value> {
+        match &self.range {
+            Some(range) => Some(range.at(share)),
+            None => {
+                let at = (share * self.values.len() as f64) as usize;
+                self.values.get(at).or(self.values.last()).cloned()
+            }
+        }
+    }
+
+    /// The unit of its values, if all are numbers.
+    pub fn unit(&self) -> Option<&'static str> {
+        let texts: Vec<String> = self.values.iter().map(shown).collect();
+        unit_of(&self.key, &texts)
     }
 
     /// Reads a key of a scenario's `[sweep]`: a list, or a text as on the command line.
@@ -67,6 +123,7 @@ impl Axis {
             key: key.to_owned(),
             from: from.to_owned(),
             values,
+            range: None,
         })
     }
 
@@ -89,11 +146,11 @@ impl Axis {
     }
 }
 
-/// Number of runs of these axes.
+/// Refuses duplicate keys and an empty list.
 ///
 /// # Errors
-/// There are no runs, too many, or a duplicate key.
-pub fn runs(axes: &[Axis]) -> Result<usize> {
+/// Which.
+pub fn check(axes: &[Axis]) -> Result<()> {
     ensure!(
         !axes.is_empty(),
         "nothing is to be varied: give --grid KEY=VALUES or a table [sweep] in the scenario; {FORMS}"
@@ -102,20 +159,14 @@ pub fn runs(axes: &[Axis]) -> Result<usize> {
         let twice = axes.iter().take(at).any(|other| other.key == axis.key);
         ensure!(!twice, "{}: {} is varied twice", axis.from, axis.key);
     }
-    let runs = axes
-        .iter()
+    Ok(())
+}
+
+/// The number of combinations of all values.
+pub fn combinations(axes: &[Axis]) -> usize {
+    axes.iter()
         .try_fold(1_usize, |runs, axis| runs.checked_mul(axis.values.len()))
-        .unwrap_or(usize::MAX);
-    let sizes: Vec<String> = axes
-        .iter()
-        .map(|axis| format!("{} values of {}", axis.values.len(), axis.key))
-        .collect();
-    ensure!(
-        runs <= MAX_RUNS,
-        "{} make more runs than the {MAX_RUNS} of one sweep; fewer values, or several sweeps",
-        sizes.join(" × ")
-    );
-    Ok(runs)
+        .unwrap_or(usize::MAX)
 }
 
 /// The values of a comma-separated text.
@@ -154,81 +205,6 @@ fn at_commas(text: &str) -> Vec<&str> {
     }
     parts.push(text.get(begin..).unwrap_or_default().trim());
     parts
-}
-
-/// The ends of a range and their common unit.
-fn ends(from: &str, to: &str) -> Result<(f64, f64, String)> {
-    let number = |text: &str| {
-        let digits = text.find(|c: char| !(c.is_ascii_digit() || ".+-".contains(c)));
-        let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
-        let number: Option<f64> = number.parse().ok();
-        let number = number.with_context(|| format!("`{text}` is no number; {FORMS}"))?;
-        Ok::<_, anyhow::Error>((number, unit.trim().to_owned()))
-    };
-    let ((from, from_unit), (to, unit)) = (number(from)?, number(to)?);
-    ensure!(
-        from_unit == unit || from_unit.is_empty(),
-        "both ends of a range are of one unit, not {from_unit} and {unit}"
-    );
-    ensure!(from < to, "a range goes up; {from} to {to} does not");
-    Ok((from, to, unit))
-}
-
-fn evenly(from: &str, to: &str, count: &str) -> Result<Vec<toml::Value>> {
-    let allowed = format!("`{count}` is no number of values; allowed is 2 to {MAX_RUNS}");
-    let count: usize = count.parse().with_context(|| allowed.clone())?;
-    ensure!((2..=MAX_RUNS).contains(&count), allowed);
-    let (from, to, unit) = ends(from, to)?;
-    let step = (to - from) / (count - 1) as f64;
-    let points: Vec<f64> = (0..count).map(|at| from + step * at as f64).collect();
-    Ok(values(
-        &points,
-        &unit,
-        from.fract() == 0.0 && to.fract() == 0.0,
-    ))
-}
-
-fn by_factors(from: &str, to: &str, factor: &str) -> Result<Vec<toml::Value>> {
-    let allowed = format!("`{factor}` is no factor; allowed is a number of more than 1");
-    let factor: f64 = factor.parse().with_context(|| allowed.clone())?;
-    ensure!(factor > 1.0 && factor.is_finite(), allowed);
-    let (from, to, unit) = ends(from, to)?;
-    ensure!(from > 0.0, "a range with factors must start above zero");
-    let next = |at: &f64| Some(at * factor);
-    let points: Vec<f64> = std::iter::successors(Some(from), next)
-        .take_while(|at| *at <= to * (1.0 + 1e-9))
-        .take(MAX_RUNS + 1)
-        .collect();
-    Ok(values(
-        &points,
-        &unit,
-        from.fract() == 0.0 && to.fract() == 0.0,
-    ))
-}
-
-/// The points of a range as values. Sizes and numbers without a unit are integers if the range's ends are.
-fn values(points: &[f64], unit: &str, whole: bool) -> Vec<toml::Value> {
-    let size = match unit {
-        "B" => Some(1.0),
-        "kB" => Some(1e3),
-        "MB" => Some(1e6),
-        "GB" => Some(1e9),
-        "KiB" => Some(1024.0),
-        "MiB" => Some(1_048_576.0),
-        "GiB" => Some(1_073_741_824.0),
-        _ => None,
-    };
-    let value = |point: &f64| match size {
-        Some(_) if point.fract() == 0.0 => toml::Value::String(format!("{point}{unit}")),
-        Some(factor) => toml::Value::Integer((point * factor).round() as i64),
-        None if unit.is_empty() && whole => toml::Value::Integer(point.round() as i64),
-        None if unit.is_empty() => toml::Value::Float(*point),
-        // removes rounding errors of the arithmetic
-        None => toml::Value::String(format!("{} {unit}", (point * 1e9).round() / 1e9)),
-    };
-    let mut values: Vec<toml::Value> = points.iter().map(value).collect();
-    values.dedup();
-    values
 }
 
 #[cfg(test)]
@@ -305,22 +281,35 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_limit_to_runs_and_a_key_is_varied_once() {
-        let axes = ["a=1..200:200", "b=1..51:51"].map(|axis| Axis::parse(axis).unwrap());
-        let message = runs(&axes).unwrap_err().to_string();
-        assert!(
-            message.contains("200 values of a × 51 values of b") && message.contains("10000"),
-            "{message}"
-        );
+    fn a_key_is_varied_once() {
         let axes = ["a=1", "a=2"].map(|axis| Axis::parse(axis).unwrap());
-        assert!(
-            runs(&axes)
-                .unwrap_err()
-                .to_string()
-                .contains("varied twice")
-        );
-        assert!(runs(&[]).unwrap_err().to_string().contains("[sweep]"));
+        let error = check(&axes).unwrap_err().to_string();
+        assert!(error.contains("varied twice"), "{error}");
+        assert!(check(&[]).unwrap_err().to_string().contains("[sweep]"));
         let two = ["a=1,2", "b=1,2,3"].map(|axis| Axis::parse(axis).unwrap());
-        assert_eq!(runs(&two).unwrap(), 6);
+        check(&two).unwrap();
+        assert_eq!(combinations(&two), 6);
+    }
+
+    #[test]
+    fn a_sampled_key_has_a_range_or_a_list() {
+        let delay = Axis::sampled("link.delay=0..60 ms").unwrap();
+        assert_eq!(shown(&delay.at(0.25).unwrap()), "15 ms");
+        assert_eq!(delay.unit(), Some("s"));
+        let client = Axis::sampled("client=wfw-3.11,windows-98").unwrap();
+        let clients = [0.0, 0.49, 0.51, 0.999].map(|share| shown(&client.at(share).unwrap()));
+        assert_eq!(
+            clients,
+            ["wfw-3.11", "wfw-3.11", "windows-98", "windows-98"]
+        );
+        assert_eq!(client.unit(), None);
+        for (argument, words) in [
+            ("link.delay", "--range link.delay is not KEY=RANGE"),
+            ("a=", "--range a=: `` has an empty value"),
+            ("a=1..5:7", "--range a=1..5:7: `:7` is not possible"),
+        ] {
+            let error = format!("{:#}", Axis::sampled(argument).unwrap_err());
+            assert!(error.contains(words), "{error}");
+        }
     }
 }

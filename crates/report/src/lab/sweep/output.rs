@@ -2,28 +2,65 @@
 
 use std::fmt::Write as _;
 
-use coax_lab::{Cause, smb::NOT_MODELLED};
+use coax_lab::smb::NOT_MODELLED;
 use serde_json::{Value, json};
 
-use super::{Run, Swept, quantity};
+use super::{
+    Run, Swept, quantity,
+    sample::Sample,
+    sensitivity::Indices,
+    spread::Spread,
+    table::{Cell, table},
+};
 use crate::lab::{report, run::Summary};
 
-/// Text for a terminal: a line for each run, then the fastest and the slowest run.
+/// Text for a terminal: a line for each run, or for each point if there are replicates, then the fastest and the slowest; of points for
+/// sensitivity indices, the indices.
 pub fn text(swept: &Swept) -> String {
-    let mut rows = vec![heads(swept)];
-    rows.extend(swept.runs.iter().map(row));
-    let columns = swept.axes.len() + 3;
+    let spreads = match swept.replicates {
+        0 | 1 => Vec::new(),
+        _ => swept.spreads(),
+    };
+    let averaged = swept.averaged();
+    let mut out = String::new();
+    if !swept.title.is_empty() {
+        let _ = writeln!(out, "{}\n", swept.title);
+    }
+    match swept.sensitivity() {
+        Some(Ok(found)) => indices(&mut out, &averaged, &found),
+        Some(Err(reason)) => {
+            let _ = writeln!(out, "{reason}");
+        }
+        None => {
+            let mut rows = vec![heads(&averaged)];
+            let spreads = spreads
+                .iter()
+                .map(Option::as_ref)
+                .chain(std::iter::repeat(None));
+            rows.extend(averaged.runs.iter().zip(spreads).map(row));
+            aligned(&mut out, &rows);
+        }
+    }
+    if swept.all > swept.points() {
+        let (from, to) = (swept.first, swept.first + swept.points());
+        let _ = writeln!(out, "\npoints {from} to {to} of {}", swept.all);
+    }
+    extremes(&mut out, &averaged);
+    replicates(&mut out, swept.replicates, &spreads);
+    let _ = writeln!(out, "\nNot modelled: {}.", NOT_MODELLED.join("; "));
+    out
+}
+
+/// Columns that are as wide as they need; all but the last one are flush right.
+fn aligned(out: &mut String, rows: &[Vec<String>]) {
+    let columns = rows.first().map_or(0, Vec::len);
     let widths: Vec<usize> = (0..columns)
         .map(|column| {
             let cells = rows.iter().filter_map(|row| row.get(column));
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         })
         .collect();
-    let mut out = String::new();
-    if !swept.title.is_empty() {
-        let _ = writeln!(out, "{}\n", swept.title);
-    }
-    for row in &rows {
+    for row in rows {
         let mut line = String::new();
         for ((cell, width), column) in row.iter().zip(&widths).zip(0..) {
             let _ = match column + 1 == columns {
@@ -33,9 +70,45 @@ pub fn text(swept: &Swept) -> String {
         }
         let _ = writeln!(out, "{}", line.trim_end());
     }
-    extremes(&mut out, swept);
-    let _ = writeln!(out, "\nNot modelled: {}.", NOT_MODELLED.join("; "));
-    out
+}
+
+/// The sensitivity indices of each key, with their 95 % confidence intervals.
+fn indices(out: &mut String, averaged: &Swept, found: &[Indices]) {
+    let mut rows = vec![
+        ["key", "first order", "total", ""]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    rows.extend(averaged.axes.iter().zip(found).map(|(axis, found)| {
+        vec![
+            axis.key.clone(),
+            format!("{:.3} ±{:.3}", found.first, found.first_error),
+            format!("{:.3} ±{:.3}", found.total, found.total_error),
+            String::new(),
+        ]
+    }));
+    let _ = writeln!(
+        out,
+        "Sobol' indices: shares of the variance of the copy's time, from {} runs\n",
+        averaged.runs.len()
+    );
+    aligned(out, &rows);
+}
+
+fn replicates(out: &mut String, count: usize, spreads: &[Option<Spread>]) {
+    if count < 2 {
+        return;
+    }
+    let widths = spreads
+        .iter()
+        .flatten()
+        .filter_map(|spread| spread.half_width);
+    let is_random = widths.fold(0.0, f64::max) > 0.0;
+    let about = match is_random {
+        true => "seconds are means; ± is half of the 95 % confidence interval (Student's t)",
+        false => "nothing is random here: every seed gives the same",
+    };
+    let _ = writeln!(out, "{count} replicates of each point: {about}");
 }
 
 fn heads(swept: &Swept) -> Vec<String> {
@@ -44,12 +117,14 @@ fn heads(swept: &Swept) -> Vec<String> {
     keys.chain(rest).collect()
 }
 
-fn row(run: &Run) -> Vec<String> {
+fn row((run, spread): (&Run, Option<&Spread>)) -> Vec<String> {
     let mut cells = run.values.clone();
     match &run.outcome {
         Ok(summary) => {
             let (cause, share) = summary.dominant();
-            cells.push(format!("{:.3}", summary.seconds));
+            let width = spread.and_then(|spread| spread.half_width);
+            let width = width.map_or_else(String::new, |width| format!(" ±{width:.3}"));
+            cells.push(format!("{:.3}{width}", summary.seconds));
             cells.push(format!("{:.3}", summary.rate() / 1e6));
             cells.push(format!("{cause} {:.0} %", share * 100.0));
         }
@@ -99,118 +174,30 @@ fn extremes(out: &mut String, swept: &Swept) {
     }
 }
 
-/// Comma-separated values (RFC 4180): one row for each run, one column for each parameter, units in the column names.
-/// Cells of failed runs may be empty.
+/// Comma-separated values (RFC 4180): the rows of [`table`](super::table::table), units in the column names. Cells of failed runs may be
+/// empty.
 pub fn csv(swept: &Swept) -> String {
-    let mut columns: Vec<(String, Vec<String>)> = Vec::new();
-    for (at, axis) in swept.axes.iter().enumerate() {
-        let values = swept
-            .runs
-            .iter()
-            .filter_map(|run| run.values.get(at).cloned());
-        columns.push(quantity::column(&axis.key, &values.collect::<Vec<_>>()));
-    }
-    columns.extend(fixed_columns(swept));
-    columns.extend(result_columns(swept));
     let quoted = |cell: &str| match cell.contains(['"', ',', '\n', '\r']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
         false => cell.to_owned(),
     };
-    let heads: Vec<String> = columns.iter().map(|(name, _)| quoted(name)).collect();
+    let shown = |cell: &Cell| match cell {
+        Cell::Missing => String::new(),
+        Cell::Text(text) => quoted(text),
+        Cell::Whole(number) => number.to_string(),
+        Cell::Number(number) => number.to_string(),
+    };
+    let columns = table(swept);
+    let heads: Vec<String> = columns.iter().map(|column| quoted(&column.name)).collect();
     let mut out = heads.join(",") + "\n";
     for run in 0..swept.runs.len() {
-        let cells = columns
-            .iter()
-            .map(|(_, cells)| cells.get(run).map_or("", String::as_str));
-        let cells: Vec<String> = cells.map(quoted).collect();
+        let cells = columns.iter().map(|column| column.cells.get(run));
+        let cells: Vec<String> = cells
+            .map(|cell| cell.map_or_else(String::new, shown))
+            .collect();
         let _ = writeln!(out, "{}", cells.join(","));
     }
     out
-}
-
-/// The parameters that all runs share.
-fn fixed_columns(swept: &Swept) -> Vec<(String, Vec<String>)> {
-    let mut keys: Vec<&String> = Vec::new();
-    for (key, _) in swept.runs.iter().flat_map(|run| &run.parameters) {
-        let varied = swept
-            .axes
-            .iter()
-            .any(|axis| crate::lab::keys::whole(&axis.key) == key);
-        if !varied && !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    keys.into_iter()
-        .map(|key| {
-            let value = |run: &Run| {
-                let found = run.parameters.iter().find(|(known, _)| known == key);
-                found.map_or_else(String::new, |(_, value)| value.clone())
-            };
-            let values: Vec<String> = swept.runs.iter().map(value).collect();
-            quantity::column(key, &values)
-        })
-        .collect()
-}
-
-/// A column's name and the function for its cells.
-type Figure = (&'static str, fn(&Summary) -> String);
-
-const FIGURES: [Figure; 11] = [
-    ("seconds", |s| s.seconds.to_string()),
-    ("megabytes_per_s", |s| (s.rate() / 1e6).to_string()),
-    ("dialect", |s| s.dialect.to_owned()),
-    ("requests", |s| {
-        let requests = s.requests.iter().map(|r| r.requests);
-        requests.sum::<u64>().to_string()
-    }),
-    ("frames_to_server", |s| s.to_server.frames.to_string()),
-    ("frames_to_client", |s| s.to_client.frames.to_string()),
-    ("sent_again_to_server", |s| {
-        s.to_server.sent_again().to_string()
-    }),
-    ("sent_again_to_client", |s| {
-        s.to_client.sent_again().to_string()
-    }),
-    ("dropped_to_server", |s| {
-        s.to_server.dropped.total().to_string()
-    }),
-    ("dropped_to_client", |s| {
-        s.to_client.dropped.total().to_string()
-    }),
-    ("timeouts", |s| {
-        (s.to_server.timeouts + s.to_client.timeouts).to_string()
-    }),
-];
-
-fn result_columns(swept: &Swept) -> Vec<(String, Vec<String>)> {
-    let of = |figure: &dyn Fn(&Summary) -> String| -> Vec<String> {
-        let outcomes = swept.runs.iter().map(|run| run.outcome.as_ref());
-        outcomes
-            .map(|outcome| outcome.map_or_else(|_| String::new(), figure))
-            .collect()
-    };
-    let mut columns: Vec<_> = FIGURES
-        .iter()
-        .map(|(name, figure)| ((*name).to_owned(), of(figure)))
-        .collect();
-    for cause in Cause::ALL {
-        let share = |summary: &Summary| share(summary, cause).to_string();
-        columns.push((format!("share.{}", cause.name()), of(&share)));
-    }
-    let errors = swept
-        .runs
-        .iter()
-        .map(|run| run.outcome.as_ref().err().cloned());
-    let errors = errors.map(Option::unwrap_or_default).collect();
-    columns.push(("error".to_owned(), errors));
-    columns
-}
-
-/// The share of a cause in the copy's time.
-fn share(summary: &Summary, cause: Cause) -> f64 {
-    let spent = summary.causes_ns.get(cause.name()).copied().unwrap_or(0);
-    let total: u64 = summary.causes_ns.values().sum();
-    spent as f64 / total.max(1) as f64
 }
 
 /// The sweep as one JSON object.
@@ -218,7 +205,11 @@ pub fn object(swept: &Swept) -> Value {
     let axes = swept.axes.iter().map(|axis| {
         let values: Vec<String> = axis.values.iter().map(quantity::shown).collect();
         let (numbers, unit) = axis.numbers().unzip();
-        json!({ "key": axis.key, "values": values, "numbers": numbers, "unit": unit })
+        let range = axis.range.as_ref().map(|range| match range.is_logarithmic() {
+            true => "logarithmic",
+            false => "linear",
+        });
+        json!({ "key": axis.key, "values": values, "numbers": numbers, "unit": unit, "range": range })
     });
     let runs = swept.runs.iter().map(|run| {
         let outcome = run.outcome.as_ref();
@@ -239,7 +230,50 @@ pub fn object(swept: &Swept) -> Value {
         "scenario": swept.scenario,
         "title": swept.title,
         "axes": axes.collect::<Vec<_>>(),
+        "sample": swept.sample.map(Sample::name),
+        "replicates": swept.replicates,
+        "first_point": swept.first,
+        "all_points": swept.all,
+        "points": points(swept),
+        "sensitivity": sensitivity(swept),
         "runs": runs.collect::<Vec<_>>(),
         "not_modelled": NOT_MODELLED,
     })
+}
+
+/// The mean of each point's replicates; null if there is one run for each point.
+fn points(swept: &Swept) -> Option<Vec<Value>> {
+    if swept.replicates < 2 {
+        return None;
+    }
+    let averaged = swept.averaged();
+    let points = averaged.runs.iter().zip(swept.spreads());
+    let points = points.map(|(run, spread)| {
+        json!({
+            "values": run.values,
+            "failed": run.outcome.as_ref().err(),
+            "ended": spread.map_or(0, |spread| spread.count),
+            "seconds": spread.map(|spread| spread.mean),
+            "half_width_95_s": spread.and_then(|spread| spread.half_width),
+            "least_s": spread.map(|spread| spread.least),
+            "most_s": spread.map(|spread| spread.most),
+        })
+    });
+    Some(points.collect())
+}
+
+/// The sensitivity indices; null if they were not asked for or cannot be computed.
+fn sensitivity(swept: &Swept) -> Option<Vec<Value>> {
+    let found = swept.sensitivity()?.ok()?;
+    let keys = swept.axes.iter().zip(&found);
+    let keys = keys.map(|(axis, found)| {
+        json!({
+            "key": axis.key,
+            "first_order": found.first,
+            "first_order_half_width_95": found.first_error,
+            "total": found.total,
+            "total_half_width_95": found.total_error,
+        })
+    });
+    Some(keys.collect())
 }

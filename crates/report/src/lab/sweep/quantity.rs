@@ -77,30 +77,13 @@ pub fn shown(value: &toml::Value) -> String {
     }
 }
 
-/// A column of a key's values: its name with the unit, and numbers if all values are numbers.
-pub fn column(key: &str, texts: &[String]) -> (String, Vec<String>) {
-    let quantities: Option<Vec<Quantity>> =
-        texts.iter().map(|text| Quantity::of(key, text)).collect();
-    let unit = quantities
-        .as_ref()
-        .and_then(|all| all.first())
-        .map_or("", |first| first.unit);
-    match quantities {
-        Some(all) if all.iter().all(|quantity| quantity.unit == unit) => {
-            let suffix = format!("_{unit}");
-            let name = match unit {
-                "" => key.to_owned(),
-                _ if key.ends_with(&suffix) => key.to_owned(),
-                _ => format!("{key}{suffix}"),
-            };
-            (
-                name,
-                all.iter()
-                    .map(|quantity| quantity.value.to_string())
-                    .collect(),
-            )
-        }
-        _ => (key.to_owned(), texts.to_vec()),
+/// The name of a key's column: with its unit.
+pub fn column_name(key: &str, unit: &str) -> String {
+    let suffix = format!("_{unit}");
+    match unit {
+        "" => key.to_owned(),
+        _ if key.ends_with(&suffix) => key.to_owned(),
+        _ => format!("{key}{suffix}"),
     }
 }
 
@@ -109,38 +92,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_has_its_unit_in_its_name_and_one_kind_of_value() {
-        let column_text = |key: &str, texts: &[&str]| {
-            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-            let (name, values) = column(key, &texts);
-            format!("{name}: {}", values.join(" "))
-        };
-        assert_eq!(
-            column_text("link.delay", &["0 ms", "10 us"]),
-            "link.delay_s: 0 0.00001"
-        );
-        assert_eq!(
-            column_text("link.rate", &["10 Mbit/s"]),
-            "link.rate_bit_per_s: 10000000"
-        );
-        assert_eq!(
-            column_text("size", &["42000000", "1MB"]),
-            "size_bytes: 42000000 1000000"
-        );
-        assert_eq!(
-            column_text("link.queue_bytes", &["5"]),
-            "link.queue_bytes: 5"
-        );
-        assert_eq!(
-            column_text("client.card.tx_ring", &["9"]),
-            "client.card.tx_ring_frames: 9"
-        );
-        assert_eq!(column_text("seed", &["1", "2"]), "seed: 1 2");
-        assert_eq!(column_text("a", &["1", "2 s"]), "a: 1 2 s");
-        assert_eq!(column_text("client.stack", &["nt-4"]), "client.stack: nt-4");
-        assert_eq!(
-            column_text("x.per_byte", &["500 ps"]),
-            "x.per_byte_s: 0.0000000005"
-        );
+    fn a_column_has_its_unit_in_its_name() {
+        for (key, text, name, value) in [
+            ("link.delay", "10 us", "link.delay_s", 0.00001),
+            ("link.rate", "10 Mbit/s", "link.rate_bit_per_s", 1e7),
+            ("size", "42000000", "size_bytes", 42e6),
+            ("size", "1MB", "size_bytes", 1e6),
+            ("link.queue_bytes", "5", "link.queue_bytes", 5.0),
+            (
+                "client.card.tx_ring",
+                "9",
+                "client.card.tx_ring_frames",
+                9.0,
+            ),
+            ("seed", "1", "seed", 1.0),
+            ("x.per_byte", "500 ps", "x.per_byte_s", 5e-10),
+        ] {
+            let quantity = Quantity::of(key, text).unwrap_or(Quantity {
+                value: 0.0,
+                unit: "?",
+            });
+            assert_eq!(column_name(key, quantity.unit), name);
+            assert!(
+                (quantity.value / value - 1.0).abs() < 1e-12,
+                "{key}: {quantity:?}"
+            );
+        }
+        assert_eq!(Quantity::of("client.stack", "nt-4"), None);
     }
 }

@@ -62,7 +62,7 @@ fn a_run_of_a_sweep_is_the_run_of_its_scenario() {
 fn a_client_brings_its_stack_and_machine_unless_they_are_set() {
     let runs = |set: &[&str]| {
         let swept = sweep("dos-dls-5.0-full", set, &["client=nt-4-copy,windows-98"]).unwrap();
-        let scenario = |run| swept.scenario(&swept.place(run)).unwrap();
+        let scenario = |run| swept.scenario(&swept.layout.place(run)).unwrap();
         let stack = |run| scenario(run).parameter("client.stack");
         [stack(0), stack(1)].map(Option::unwrap)
     };
@@ -114,7 +114,7 @@ fn a_client_that_gives_up_is_reported_with_its_losses_and_without_causes() {
     assert!(failed.ends_with(" retransmission timeouts)"), "{failed}");
     assert!(ran.runs[1].outcome.is_ok());
     let swept = sweep("dos-ms-net-full", &["size=1MB"], &grid).unwrap();
-    let summary = crate::lab::run::run(&swept.scenario(&swept.place(0)).unwrap()).unwrap();
+    let summary = crate::lab::run::run(&swept.scenario(&swept.layout.place(0)).unwrap()).unwrap();
     assert!(summary.causes_ns.is_empty(), "{:?}", summary.causes_ns);
     let text = crate::lab::report::text(&summary);
     assert!(
@@ -162,7 +162,7 @@ fn a_scenario_s_own_sweep_is_varied_and_the_command_line_replaces_its_keys() {
     let scenario = || Scenario::parse("mine.toml", text).unwrap();
     let keys = |sweep: &Sweep| {
         let axes = sweep
-            .axes
+            .axes()
             .iter()
             .map(|axis| format!("{} {}", axis.key, axis.values.len()));
         axes.collect::<Vec<_>>().join(", ")
@@ -177,4 +177,264 @@ fn a_scenario_s_own_sweep_is_varied_and_the_command_line_replaces_its_keys() {
         error_text.contains("mine.toml: sweep.link.delay") && error_text.contains("no values"),
         "{error_text}"
     );
+}
+
+const LOSS: &str = "link.loss_to_server={ rule = { kind = \"random\", probability = 0.02 } }";
+
+fn planned(plan: Plan) -> Result<Sweep> {
+    Sweep::planned(data::scenario("dos-dls-5.0-full")?, plan)
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn small(sample: &str, ranges: &[&str]) -> Plan {
+    Plan {
+        set: texts(&["size=50kB", LOSS]),
+        ranges: texts(ranges),
+        sample: sample.parse().ok(),
+        ..Plan::default()
+    }
+}
+
+#[test]
+fn the_tables_of_any_number_of_parts_are_the_table_of_the_whole() {
+    let ranges = [
+        "link.delay=0..20 ms",
+        "client=wfw-3.11,windows-98",
+        "link.rate=1..100 Mbit/s:log",
+    ];
+    let grid = Plan {
+        set: texts(&["size=50kB", LOSS]),
+        grid: texts(&["client.stack.mss=536,1460", "link.delay=0 ms,5 ms,10 ms"]),
+        replicates: 3,
+        ..Plan::default()
+    };
+    for plan in [
+        small("latin:7", &ranges),
+        small("sobol:8", &ranges),
+        small("saltelli:2", &ranges),
+        grid,
+    ] {
+        let whole = planned(plan.clone()).unwrap().run(3, |_| ());
+        let csv = output::csv(&whole);
+        let head = csv.lines().next().unwrap();
+        for count in [2, 3, 11] {
+            let mut together = format!("{head}\n");
+            for index in 1..=count {
+                let part = Plan {
+                    part: Some((index, count)),
+                    ..plan.clone()
+                };
+                let part = planned(part).unwrap().run(1, |_| ());
+                let text = output::csv(&part);
+                together += text.strip_prefix(&format!("{head}\n")).unwrap();
+                if plan
+                    .sample
+                    .is_some_and(|sample| sample.name() == "saltelli")
+                {
+                    let reason = part.sensitivity().unwrap().unwrap_err();
+                    assert!(reason.contains("need all parts"), "{reason}");
+                }
+            }
+            assert!(together == csv, "{count} parts of {:?}", plan.sample);
+        }
+    }
+}
+
+#[test]
+fn a_sample_is_within_its_ranges_and_depends_on_the_seed_only() {
+    let ranges = [
+        "link.delay=5..20 ms",
+        "client.stack.receive_window=2920..46720:log",
+    ];
+    let values = |seed| {
+        let plan = Plan {
+            seed: Some(seed),
+            ..small("latin:20", &ranges)
+        };
+        let runs = planned(plan).unwrap().run(2, |_| ()).runs;
+        runs.into_iter().map(|run| run.values).collect::<Vec<_>>()
+    };
+    let first = values(4);
+    assert_eq!(first, values(4));
+    assert_ne!(first, values(5));
+    for run in &first {
+        let delay = quantity::Quantity::of("link.delay", &run[0]).unwrap().value;
+        let window: u32 = run[1].parse().unwrap();
+        assert!(
+            (0.005..0.020).contains(&delay) && (2920..=46720).contains(&window),
+            "{run:?}"
+        );
+    }
+}
+
+#[test]
+fn replicates_have_seeds_of_their_own_and_a_mean_with_an_interval() {
+    let plan = Plan {
+        set: texts(&["size=200kB", LOSS]),
+        grid: texts(&["link.delay=1 ms,10 ms"]),
+        seed: Some(7),
+        replicates: 5,
+        ..Plan::default()
+    };
+    let swept = planned(plan).unwrap().run(2, |_| ());
+    let seeds: Vec<&str> = swept
+        .runs
+        .iter()
+        .map(|run| run.values[1].as_str())
+        .collect();
+    assert_eq!(
+        seeds,
+        ["7", "8", "9", "10", "11", "7", "8", "9", "10", "11"]
+    );
+    let seconds = |at: usize| swept.runs[at].outcome.as_ref().unwrap().seconds;
+    let spread = swept.spreads()[0].unwrap();
+    let mean = (0..5).map(seconds).sum::<f64>() / 5.0;
+    assert!((spread.mean - mean).abs() < 1e-12 && spread.count == 5);
+    assert!(spread.half_width.unwrap() > 0.0 && spread.least < spread.most);
+    let averaged = swept.averaged();
+    assert_eq!((averaged.runs.len(), averaged.axes.len()), (2, 1));
+    let object = output::object(&swept);
+    assert_eq!(object["points"][0]["seconds"], spread.mean);
+    assert_eq!(object["points"][1]["ended"], 5);
+    let text = output::text(&swept);
+    assert!(
+        text.contains(&format!("{mean:.3} ±")) && text.contains("5 replicates of each point"),
+        "{text}"
+    );
+    let same = Plan {
+        set: texts(&["size=200kB"]),
+        grid: texts(&["link.delay=1 ms"]),
+        replicates: 2,
+        ..Plan::default()
+    };
+    let text = output::text(&planned(same).unwrap().run(1, |_| ()));
+    assert!(
+        text.contains("±0.000") && text.contains("nothing is random here"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_indices_of_a_copy_name_what_its_time_depends_on() {
+    let plan = Plan {
+        set: texts(&["size=100kB"]),
+        ranges: texts(&[
+            "link.rate=1..2 Mbit/s",
+            "link.delay=0..1 us",
+            "client.stack.ttl=32..200",
+        ]),
+        sample: "saltelli:32".parse().ok(),
+        ..Plan::default()
+    };
+    let swept = planned(plan).unwrap().run(2, |_| ());
+    assert_eq!(swept.runs.len(), 32 * 5);
+    let found = swept.sensitivity().unwrap().unwrap();
+    assert!(
+        (found[0].total - 1.0).abs() < 0.1 && found[0].first > 0.9,
+        "{found:?}"
+    );
+    assert!(found[1].total < 1e-3 && found[2].total == 0.0, "{found:?}");
+    let object = output::object(&swept);
+    assert_eq!(object["sensitivity"][0]["total"], found[0].total);
+    assert!(output::text(&swept).contains("link.rate  "));
+}
+
+#[test]
+fn indices_need_runs_that_all_end_and_differ() {
+    let reason = |set: &str, ranges: &[&str]| {
+        let plan = Plan {
+            set: texts(&[set]),
+            ..small("saltelli:2", ranges)
+        };
+        planned(plan)
+            .unwrap()
+            .run(2, |_| ())
+            .sensitivity()
+            .unwrap()
+            .unwrap_err()
+    };
+    let none = reason("size=10kB", &["client.stack.ttl=32..200"]);
+    assert!(none.contains("nothing has an effect"), "{none}");
+    let failed = reason("limit=1 ms", &["link.delay=0..20 ms"]);
+    assert!(
+        failed.contains("need all runs, and 6 of 6 points failed"),
+        "{failed}"
+    );
+}
+
+#[test]
+fn arguments_that_do_not_go_together_are_refused() {
+    let delay = &["link.delay=0..20 ms"][..];
+    let grid = Plan {
+        grid: texts(&["seed=1..3:3"]),
+        ..Plan::default()
+    };
+    for (plan, words) in [
+        (
+            small("none", delay),
+            "--range says what --sample takes points from",
+        ),
+        (
+            small("latin:5", &[]),
+            "--sample latin has nothing to vary: write --range KEY=A..B",
+        ),
+        (
+            Plan {
+                sample: "latin:5".parse().ok(),
+                ..grid.clone()
+            },
+            "--grid and --sample latin do not go together",
+        ),
+        (
+            Plan {
+                replicates: 2,
+                ..grid.clone()
+            },
+            "seed is varied twice",
+        ),
+        (
+            Plan {
+                replicates: 9_000,
+                ..small("latin:500", delay)
+            },
+            "500 points of --sample latin × 9000 replicates make more runs than the 10000 of one sweep; fewer values, or parts with --shard I/450",
+        ),
+        (
+            Plan {
+                replicates: 99_999_999,
+                ..grid
+            },
+            "more runs than",
+        ),
+        (
+            Plan {
+                part: Some((1, 2)),
+                ..small("sobol:32768", delay)
+            },
+            "32768 points of --sample sobol make more runs than the 10000 of one part of a sweep; fewer values, or parts with --shard I/4",
+        ),
+        (small("sobol:1073741824", delay), "100000000 of all parts"),
+        (
+            small("latin:5", &["link.delay=0..20 ms", "link.delay=0..1 ms"]),
+            "varied twice",
+        ),
+        (
+            small("latin:5", &["link.dely=0..20 ms"]),
+            "--range link.dely=0..20 ms",
+        ),
+        (
+            small("latin:5", &["client=vax,wfw-3.11"]),
+            "--range client=vax",
+        ),
+        (
+            small("latin:5", &["size=1..2 MB"]),
+            "also changed by --set size=50kB",
+        ),
+    ] {
+        let error = format!("{:#}", planned(plan).unwrap_err());
+        assert!(error.contains(words), "{error}");
+    }
 }
