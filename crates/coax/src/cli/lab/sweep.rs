@@ -1,6 +1,6 @@
 //! `coax lab sweep`.
 
-use std::{io, num::NonZeroUsize, path::PathBuf};
+use std::{io, path::PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
@@ -36,8 +36,8 @@ pub(super) struct SweepArgs {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Run each point with N seeds; the report then has means and 95 % confidence intervals
-    #[arg(long, value_name = "N")]
-    replicates: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    replicates: Option<u32>,
     /// Run only the I-th of N parts
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
@@ -87,7 +87,7 @@ fn planned(args: &SweepArgs) -> Result<Sweep> {
         ranges: args.range.clone(),
         sample: args.sample,
         seed: args.seed,
-        replicates: args.replicates.map_or(1, usize::from),
+        replicates: args.replicates.unwrap_or(1) as usize,
         part: args.shard.map(Shard::numbers),
     };
     let is_part = args.shard.is_some_and(|shard| !shard.is_all());

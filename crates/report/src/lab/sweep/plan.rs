@@ -145,18 +145,20 @@ impl Layout {
                 .collect(),
         };
         let seeds = self.seeds.iter();
-        let seeds = seeds.map(|seeds| format!("{} replicates", seeds.values.len()));
+        let seeds = seeds.map(|_| format!("{} replicates", plan.replicates));
         let what = sizes
             .into_iter()
             .chain(seeds)
             .collect::<Vec<_>>()
             .join(" × ");
         if all > MAX_ALL {
-            bail!("{what} make more runs than the {MAX_ALL} of all parts of a sweep; fewer values");
+            bail!(
+                "{what} make more runs than the {MAX_ALL} of all parts of a sweep: write fewer values"
+            );
         }
         let of = plan.part.map_or("", |_| "part of a ");
         bail!(
-            "{what} make more runs than the {MAX_RUNS} of one {of}sweep; fewer values, or parts with --shard I/{}",
+            "{what} make more runs than the {MAX_RUNS} of one {of}sweep: write fewer values, or parts with --shard I/{}",
             all.div_ceil(MAX_RUNS)
         );
     }

@@ -400,7 +400,7 @@ fn arguments_that_do_not_go_together_are_refused() {
                 replicates: 9_000,
                 ..small("latin:500", delay)
             },
-            "500 points of --sample latin × 9000 replicates make more runs than the 10000 of one sweep; fewer values, or parts with --shard I/450",
+            "500 points of --sample latin × 9000 replicates make more runs than the 10000 of one sweep: write fewer values, or parts with --shard I/450",
         ),
         (
             Plan {
@@ -414,7 +414,7 @@ fn arguments_that_do_not_go_together_are_refused() {
                 part: Some((1, 2)),
                 ..small("sobol:32768", delay)
             },
-            "32768 points of --sample sobol make more runs than the 10000 of one part of a sweep; fewer values, or parts with --shard I/4",
+            "32768 points of --sample sobol make more runs than the 10000 of one part of a sweep: write fewer values, or parts with --shard I/4",
         ),
         (small("sobol:1073741824", delay), "100000000 of all parts"),
         (
