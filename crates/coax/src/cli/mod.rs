@@ -75,7 +75,7 @@ pub enum Command {
     /// Copy a file both ways with each redirector profile and compare
     Bench(Box<bench::BenchArgs>),
     /// Simulate a copy over old TCP stacks, network cards and links in virtual time
-    Lab(lab::LabArgs),
+    Lab(Box<lab::LabArgs>),
     /// Measure raw TCP throughput; works with mTCP's SPDTEST
     Speed(Box<speed::SpeedArgs>),
     /// List a folder of a server
