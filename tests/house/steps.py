@@ -151,7 +151,6 @@ STEPS = [
     peer("durability", "kills, power cuts and syncs", "durability.main"),
     peer("pacing", "bursts that an old card can take", "pacing.main", 300, ("--ci",), impossible=link.impossible),
     peer("decode", "fields of messages beside tshark", "decode.main"),
-    peer("batch", "DuckDB reads the tables of many captures", "batch.main", impossible=no_duckdb),
     peer("batch", "DuckDB reads the tables of many captures", "batch.main", impossible=lambda: no_package("duckdb")),
     peer("explain-wild", "explain beside tcptrace and tshark", "explain.wild", 600),
     peer("explain-copies", "copies between real programs beside the referee", "explain.fixed", 300,

@@ -8,9 +8,6 @@ use super::{
     range::{Range, by_factors, evenly, unit_of},
 };
 
-/// Maximum number of values of a key.
-pub const MAX_VALUES: usize = 10_000;
-
 const FORMS: &str = "allowed are values with commas between them, A..B:N (N values from A to B, evenly) and A..B*F \
                      (from A, each F times the one before), such as link.delay=0 ms,10 ms,62 ms, link.delay=0..60 ms:7 \
                      or client.stack.receive_window=2920..46720*2";

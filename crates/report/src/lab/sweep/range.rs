@@ -2,7 +2,10 @@
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 
-use super::{grid::MAX_VALUES, quantity::Quantity};
+use super::quantity::Quantity;
+
+/// Maximum number of values of a key.
+pub const MAX_VALUES: usize = 10_000;
 
 const FORMS: &str = "allowed are A..B (evenly), A..B:log (evenly by factors) and values with commas between them, such as \
                      link.delay=0..60 ms, link.rate=1..100 Mbit/s:log or client=wfw-3.11,windows-98";
