@@ -174,7 +174,7 @@ fn extremes(out: &mut String, swept: &Swept) {
     }
 }
 
-/// Comma-separated values (RFC 4180): the rows of [`table`](super::table::table), units in the column names. Cells of failed runs may be
+/// Comma-separated values (RFC 4180): the rows of [`table`], units in the column names. Cells of failed runs may be
 /// empty.
 pub fn csv(swept: &Swept) -> String {
     let quoted = |cell: &str| match cell.contains(['"', ',', '\n', '\r']) {
