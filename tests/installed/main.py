@@ -23,7 +23,7 @@ EXPOSURE_LIMIT = 2.0
 PASSWORD = "secret"
 WRITABLE = """
 [WORK]
-    path = /srv/work
+    path = /srv/files
     valid users = anna
     read only = no
 """
@@ -100,7 +100,7 @@ def users(case):
     """A user who is added may write into a share that is added."""
     case.machine.must("coax", "user", "add", "anna", "--config", "/etc/coax/smb.conf", text=PASSWORD + "\n")
     expect(case.machine.must("stat", "-c", "%U %G %a", "/etc/coax/users").split() == ["coax", "coax", "600"], "the file keeps its owner")
-    case.machine.must("install", "-d", "-o", "coax", "/srv/work")
+    case.machine.must("install", "-d", "-o", "coax", "/srv/files")
     case.machine.must("sh", "-c", "cat >> /etc/coax/smb.conf", text=WRITABLE)
     case.machine.must("systemctl", "restart", "coax")
     data = os.urandom(3_000_000)
@@ -108,7 +108,7 @@ def users(case):
     log_on = ("-U", f"anna%{PASSWORD}", "-m", "NT1", "--option=client min protocol=NT1")
     done = case.smb("WORK", f"put {case.folder}/sent SENT.BIN; get SENT.BIN {case.folder}/back", *log_on)
     expect((case.folder / "back").read_bytes() == data, f"what came back is what was sent: {done.stdout}{done.stderr}")
-    owner = case.machine.must("stat", "-c", "%U", "/srv/work/SENT.BIN").strip()
+    owner = case.machine.must("stat", "-c", "%U", "/srv/files/SENT.BIN").strip()
     expect(owner == "coax", f"files belong to the service's user, not to {owner}")
 
 
@@ -158,7 +158,7 @@ def upgrade(case):
     log_on = ("-U", f"anna%{PASSWORD}", "-m", "NT1", "--option=client min protocol=NT1")
     old = case.service("MainPID")
     copy = case.client.start("smbclient", f"//{case.machine.host.address}/WORK", *log_on, "-c", f"put {big} BIG.BIN")
-    wait_for(lambda: case.machine.run("test", "-s", "/srv/work/BIG.BIN").returncode == 0, "the copy to begin", 30)
+    wait_for(lambda: case.machine.run("test", "-s", "/srv/files/BIG.BIN").returncode == 0, "the copy to begin", 30)
     case.machine.must("dpkg", "-i", case.machine.copy_in(newer, "newer.deb"))
     copy.wait(120)
     case.client.processes.remove(copy)
@@ -167,7 +167,7 @@ def upgrade(case):
     if copy.returncode != 0:  # the copy was cut: the client was told, and repeats it
         done = case.smb("WORK", f"put {big} BIG.BIN", *log_on)
         expect(done.returncode == 0, f"the copy can be repeated: {done.stdout}{done.stderr}")
-    digest = case.machine.must("sha256sum", "/srv/work/BIG.BIN").split()[0]
+    digest = case.machine.must("sha256sum", "/srv/files/BIG.BIN").split()[0]
     expect(digest == hashlib.sha256(big.read_bytes()).hexdigest(), "the file is what was sent")
 
 
@@ -180,7 +180,7 @@ def remove(case):
     for path in ("/etc/coax", "/var/lib/coax", "/usr/bin/coax"):
         expect(case.machine.run("test", "-e", path).returncode != 0, f"{path} is gone")
     expect(case.machine.run("getent", "passwd", "coax").returncode != 0, "the user is gone")
-    expect(case.machine.run("test", "-s", "/srv/work/SENT.BIN").returncode == 0, "shared files stay")
+    expect(case.machine.run("test", "-s", "/srv/files/SENT.BIN").returncode == 0, "shared files stay")
 
 
 CASES = (install, confined, visible, users, reload, mistake, upgrade, remove)
