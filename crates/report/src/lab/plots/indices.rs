@@ -45,32 +45,37 @@ pub(super) fn indices(swept: &Swept, found: &[Indices]) -> String {
     grid(&mut svg, area, plot::Side::Below, &scale, &ticks);
     for ((key, one), at) in swept.axes.iter().zip(found).zip(0..) {
         let y = area.y + f64::from(at) * ROW;
-        svg.text((area.x - 8.0, y + 20.0), Anchor::End, "small", &key.key);
-        bar(
-            &mut svg,
-            (&scale, area),
-            y + 5.0,
-            "predicted",
-            (one.first, one.first_error),
-        );
-        bar(
-            &mut svg,
-            (&scale, area),
-            y + 6.0 + BAR,
-            "published",
-            (one.total, one.total_error),
-        );
-        let figures = format!("{:.2} / {:.2}", one.first, one.total);
-        svg.text(
-            (area.right() + 40.0, y + 20.0),
-            Anchor::Start,
-            "small",
-            &figures,
-        );
+        row(&mut svg, (&scale, area), y, (&key.key, one));
     }
     let name = "share of the variance of the seconds";
     axis(&mut svg, area, plot::Side::Below, &scale, &ticks, name);
     svg.finish()
+}
+
+/// A key's name, its two bars and its figures.
+fn row(svg: &mut Svg, (scale, area): (&Scale, Area), y: f64, (key, one): (&str, &Indices)) {
+    svg.text((area.x - 8.0, y + 20.0), Anchor::End, "small", key);
+    bar(
+        svg,
+        (scale, area),
+        y + 5.0,
+        "predicted",
+        (one.first, one.first_error),
+    );
+    bar(
+        svg,
+        (scale, area),
+        y + 6.0 + BAR,
+        "published",
+        (one.total, one.total_error),
+    );
+    let figures = format!("{:.2} / {:.2}", one.first, one.total);
+    svg.text(
+        (area.right() + 40.0, y + 20.0),
+        Anchor::Start,
+        "small",
+        &figures,
+    );
 }
 
 /// A bar and its interval. Estimates may be a little below zero.

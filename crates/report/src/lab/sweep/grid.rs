@@ -61,7 +61,10 @@ impl Axis {
         let values = (0..count as u64).map(|at| first.checked_add(at)?.try_into().ok());
         let values: Option<Vec<i64>> = values.collect();
         let values = values.with_context(|| {
-            format!("--replicates {count}: there are no so many seeds from {first} on")
+            format!(
+                "--replicates {count}: only seeds up to {} are possible, and the first is {first}",
+                i64::MAX
+            )
         })?;
         let values = values.into_iter().map(toml::Value::Integer).collect();
         Ok(Self {

@@ -36,25 +36,7 @@ pub fn indices(results: &[f64], keys: usize) -> Option<Vec<Indices>> {
     let centred: Vec<f64> = results.iter().map(|result| result - mean).collect();
     let groups: Vec<&[f64]> = centred.chunks_exact(group).collect();
     let found = of_groups(&groups, keys)?;
-    let mut rng = Rng::new(1);
-    let mut sums = vec![[0.0_f64; 4]; keys];
-    for _ in 0..RESAMPLES {
-        let drawn = groups.iter().filter_map(|_| {
-            let at = rng.next_u64() % groups.len() as u64;
-            groups.get(at as usize).copied()
-        });
-        let drawn: Vec<&[f64]> = drawn.collect();
-        // a resample without variance has the indices of the whole
-        let again = of_groups(&drawn, keys).unwrap_or_else(|| found.clone());
-        for ((sum, (first, total)), (of_first, of_total)) in sums.iter_mut().zip(again).zip(&found)
-        {
-            let (first, total) = (first - of_first, total - of_total);
-            let more = [first, first * first, total, total * total];
-            sum.iter_mut()
-                .zip(more)
-                .for_each(|(sum, more)| *sum += more);
-        }
-    }
+    let sums = bootstrap(&groups, &found);
     let error = |sum: f64, squares: f64| {
         let count = RESAMPLES as f64;
         NORMAL_95 * ((squares - sum * sum / count).max(0.0) / (count - 1.0)).sqrt()
@@ -67,6 +49,29 @@ pub fn indices(results: &[f64], keys: usize) -> Option<Vec<Indices>> {
         total_error: error(other, others),
     });
     Some(all.collect())
+}
+
+/// Of each key: the sums and the sums of squares of how far the first-order and the total indices of resamples are from those of all groups.
+fn bootstrap(groups: &[&[f64]], found: &[(f64, f64)]) -> Vec<[f64; 4]> {
+    let mut rng = Rng::new(1);
+    let mut sums = vec![[0.0_f64; 4]; found.len()];
+    for _ in 0..RESAMPLES {
+        let drawn = groups.iter().filter_map(|_| {
+            let at = rng.next_u64() % groups.len() as u64;
+            groups.get(at as usize).copied()
+        });
+        let drawn: Vec<&[f64]> = drawn.collect();
+        // a resample without variance has the indices of the whole
+        let again = of_groups(&drawn, found.len()).unwrap_or_else(|| found.to_vec());
+        for ((sum, (first, total)), (of_first, of_total)) in sums.iter_mut().zip(again).zip(found) {
+            let (first, total) = (first - of_first, total - of_total);
+            let more = [first, first * first, total, total * total];
+            sum.iter_mut()
+                .zip(more)
+                .for_each(|(sum, more)| *sum += more);
+        }
+    }
+    sums
 }
 
 /// First-order and total indices of each key.

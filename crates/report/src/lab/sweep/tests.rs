@@ -221,26 +221,35 @@ fn the_tables_of_any_number_of_parts_are_the_table_of_the_whole() {
         let csv = output::csv(&whole);
         let head = csv.lines().next().unwrap();
         for count in [2, 3, 11] {
-            let mut together = format!("{head}\n");
-            for index in 1..=count {
-                let part = Plan {
-                    part: Some((index, count)),
-                    ..plan.clone()
-                };
-                let part = planned(part).unwrap().run(1, |_| ());
-                let text = output::csv(&part);
-                together += text.strip_prefix(&format!("{head}\n")).unwrap();
-                if plan
-                    .sample
-                    .is_some_and(|sample| sample.name() == "saltelli")
-                {
-                    let reason = part.sensitivity().unwrap().unwrap_err();
-                    assert!(reason.contains("need all parts"), "{reason}");
-                }
-            }
+            let together = rows_of_parts(&plan, head, count);
             assert!(together == csv, "{count} parts of {:?}", plan.sample);
         }
     }
+}
+
+/// The head of the table, then the rows of all parts.
+fn rows_of_parts(plan: &Plan, head: &str, count: u32) -> String {
+    let mut together = format!("{head}\n");
+    for index in 1..=count {
+        let part = Plan {
+            part: Some((index, count)),
+            ..plan.clone()
+        };
+        let text = output::csv(&planned(part).unwrap().run(1, |_| ()));
+        together += text.strip_prefix(&format!("{head}\n")).unwrap();
+    }
+    together
+}
+
+#[test]
+fn a_part_has_no_sensitivity_indices() {
+    let part = Plan {
+        part: Some((1, 2)),
+        ..small("saltelli:2", &["link.delay=0..20 ms"])
+    };
+    let part = planned(part).unwrap().run(1, |_| ());
+    let reason = part.sensitivity().unwrap().unwrap_err();
+    assert!(reason.contains("need all parts"), "{reason}");
 }
 
 #[test]
@@ -304,6 +313,10 @@ fn replicates_have_seeds_of_their_own_and_a_mean_with_an_interval() {
         text.contains(&format!("{mean:.3} ±")) && text.contains("5 replicates of each point"),
         "{text}"
     );
+}
+
+#[test]
+fn replicates_without_chance_are_equal_and_the_report_says_so() {
     let same = Plan {
         set: texts(&["size=200kB"]),
         grid: texts(&["link.delay=1 ms"]),
@@ -368,11 +381,8 @@ fn indices_need_runs_that_all_end_and_differ() {
 #[test]
 fn arguments_that_do_not_go_together_are_refused() {
     let delay = &["link.delay=0..20 ms"][..];
-    let grid = Plan {
-        grid: texts(&["seed=1..3:3"]),
-        ..Plan::default()
-    };
-    for (plan, words) in [
+    let grid = seeds();
+    refused([
         (
             small("none", delay),
             "--range says what --sample takes points from",
@@ -396,6 +406,35 @@ fn arguments_that_do_not_go_together_are_refused() {
             "seed is varied twice",
         ),
         (
+            small("latin:5", &["link.delay=0..20 ms", "link.delay=0..1 ms"]),
+            "varied twice",
+        ),
+        (
+            small("latin:5", &["size=1..2 MB"]),
+            "also changed by --set size=50kB",
+        ),
+    ]);
+}
+
+#[test]
+fn ranges_of_unknown_keys_and_values_are_refused() {
+    refused([
+        (
+            small("latin:5", &["link.dely=0..20 ms"]),
+            "--range link.dely=0..20 ms",
+        ),
+        (
+            small("latin:5", &["client=vax,wfw-3.11"]),
+            "--range client=vax",
+        ),
+    ]);
+}
+
+#[test]
+fn too_many_runs_are_refused_with_the_parts_that_are_possible() {
+    let delay = &["link.delay=0..20 ms"][..];
+    refused([
+        (
             Plan {
                 replicates: 9_000,
                 ..small("latin:500", delay)
@@ -405,7 +444,7 @@ fn arguments_that_do_not_go_together_are_refused() {
         (
             Plan {
                 replicates: 99_999_999,
-                ..grid
+                ..seeds()
             },
             "more runs than",
         ),
@@ -417,23 +456,19 @@ fn arguments_that_do_not_go_together_are_refused() {
             "32768 points of --sample sobol make more runs than the 10000 of one part of a sweep: write fewer values, or parts with --shard I/4",
         ),
         (small("sobol:1073741824", delay), "100000000 of all parts"),
-        (
-            small("latin:5", &["link.delay=0..20 ms", "link.delay=0..1 ms"]),
-            "varied twice",
-        ),
-        (
-            small("latin:5", &["link.dely=0..20 ms"]),
-            "--range link.dely=0..20 ms",
-        ),
-        (
-            small("latin:5", &["client=vax,wfw-3.11"]),
-            "--range client=vax",
-        ),
-        (
-            small("latin:5", &["size=1..2 MB"]),
-            "also changed by --set size=50kB",
-        ),
-    ] {
+    ]);
+}
+
+/// A grid of three seeds.
+fn seeds() -> Plan {
+    Plan {
+        grid: texts(&["seed=1..3:3"]),
+        ..Plan::default()
+    }
+}
+
+fn refused<const N: usize>(plans: [(Plan, &str); N]) {
+    for (plan, words) in plans {
         let error = format!("{:#}", planned(plan).unwrap_err());
         assert!(error.contains(words), "{error}");
     }

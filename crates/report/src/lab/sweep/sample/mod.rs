@@ -68,7 +68,7 @@ impl Sample {
         }
     }
 
-    /// Number of points for so many keys.
+    /// Number of points for this number of keys.
     pub const fn points(self, keys: usize) -> usize {
         match self {
             Self::Latin(count) | Self::Sobol(count) => count,
@@ -98,7 +98,7 @@ enum Coordinates {
 }
 
 impl Points {
-    /// The points of a sample for so many keys. The seed is that of a Latin hypercube's random numbers.
+    /// The points of a sample for this number of keys. Only a Latin hypercube uses the seed, for its random numbers.
     ///
     /// # Errors
     /// More keys than a Sobol' sequence has dimensions.
