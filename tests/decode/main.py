@@ -1,4 +1,4 @@
-"""Fields of `coax decode` beside those of tshark: offset, length and name of each field of every SMB message in the captures."""
+"""Fields of `coax decode` beside those of tshark: offset, length and name of each field of every SMB and NetBIOS message in the captures."""
 import collections
 import json
 import subprocess
@@ -11,6 +11,8 @@ from peers import subject
 CAPTURES = Path(__file__).resolve().parents[1] / "captures"
 # What tshark calls the fields that matter most, and what the specification calls them
 NAMES = dict(line.split(None, 1) for line in (Path(__file__).parent / "names.txt").read_text().splitlines() if line and line[0] != "#")
+# tshark's protocols, and the field with which such a message begins in coax's list
+PROTOCOLS = {"smb": "Protocol", "nbns": "NetBIOS name service packet", "nbdgm": "NetBIOS datagram", "netbios": "NetBEUI frame"}
 # Where the specification says something else than tshark: DataLengthHigh has two bytes in READ_ANDX's response ([MS-SMB] 2.2.4.2.2)
 DIFFERENT = {("smb.data_len_high", 4)}
 # Captures whose only purpose is to break a decoder, and one with a transaction that has fewer words than its SetupCount says: tshark and coax go
@@ -28,16 +30,16 @@ def fields_of(parent):
 
 
 def of_tshark(path):
-    """Frame -> for each SMB message in it: (offset, length, name) of the fields that are in its bytes."""
-    command = ["tshark", "-n", "-r", path, "-T", "pdml", "-Y", "smb && !ipx", "-o", "tcp.desegment_tcp_streams:TRUE", "-o", "nbss.desegment_nbss_commands:TRUE"]
+    """(Frame, protocol) -> for each message in it: (offset, length, name) of the fields that are in its bytes."""
+    command = ["tshark", "-n", "-r", path, "-T", "pdml", "-Y", "(smb || nbns || nbdgm || netbios) && !ipx", "-o", "tcp.desegment_tcp_streams:TRUE", "-o", "nbss.desegment_nbss_commands:TRUE"]
     done = subprocess.run(command, capture_output=True, timeout=300)
     frames = collections.defaultdict(list)
     for packet in xml.fromstring(done.stdout).iter("packet"):
         number = int(packet.find("./proto[@name='geninfo']/field[@name='num']").get("show"))
         for proto in packet.iter("proto"):
-            if proto.get("name") == "smb":
+            if proto.get("name") in PROTOCOLS:
                 start = int(proto.get("pos"))
-                frames[number].append({(int(field.get("pos")) - start, int(field.get("size")), field.get("name"))
+                frames[number, proto.get("name")].append({(int(field.get("pos")) - start, int(field.get("size")), field.get("name"))
                                        for field in fields_of(proto) if int(field.get("size")) > 0})
     return frames
 
@@ -49,11 +51,13 @@ def of_coax(path):
     frames = collections.defaultdict(list)
     for line in done.stdout.splitlines():
         message = json.loads(line)
-        start = next((field["offset"] for field in message["fields"] if field["name"] == "Protocol"), None)
-        if start is not None:
-            fields = message["fields"]
-            leaves = [field for field, after in zip(fields, [*fields[1:], {"depth": 0}]) if after["depth"] <= field["depth"]]
-            frames[message["frame"]].append({(field["offset"] - start, field["length"], field["name"]) for field in leaves if field["length"] and field["name"] != "Protocol"})
+        fields = message["fields"]
+        leaves = [field for field, after in zip(fields, [*fields[1:], {"depth": 0}]) if after["depth"] <= field["depth"]]
+        for protocol, first in PROTOCOLS.items():
+            start = next((field["offset"] for field in fields if field["name"] == first), None)
+            if start is not None:
+                frames[message["frame"], protocol].append({(field["offset"] - start, field["length"], field["name"])
+                                                           for field in leaves if field["length"] and field["name"] != "Protocol"})
     return frames
 
 
@@ -74,11 +78,12 @@ class Score:
 
     def compare(self, path):
         theirs, ours = of_tshark(path), of_coax(path)
-        for frame, messages in theirs.items():
-            if len(messages) != len(ours.get(frame, [])):
+        for (frame, protocol), messages in theirs.items():
+            if len(messages) != len(ours.get((frame, protocol), [])):
                 self.missing += 1
+                print(f"  {path.name} frame {frame}: {len(messages)} messages of {protocol}; coax: {len(ours.get((frame, protocol), []))}")
                 continue
-            for one, other in zip(messages, ours[frame]):
+            for one, other in zip(messages, ours[frame, protocol]):
                 self.message(path.name, frame, other, one)
 
     def message(self, capture, frame, ours, theirs):
@@ -112,7 +117,7 @@ def main():
             print(f"{count:7} {name} {mine}")
     agreed = sum(score.same.values())
     print(f"{score.messages} messages of {len(paths)} captures: {agreed} of {score.fields} fields of {len(score.same)} names where tshark has them; "
-          f"{score.missing} frames with another number of messages")
+          f"{score.missing} places with another number of messages")
     assert score.messages > 3000 and len(score.same) > 40, "too little was compared"
     return 1 if score.wrong or score.missing else 0
 

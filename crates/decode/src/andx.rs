@@ -26,20 +26,28 @@ pub(crate) fn head(walk: &mut Walk<'_, '_>) -> Step {
     let at = walk.at;
     let offset = walk.number("AndXOffset", 2)?;
     walk.known.push(("AndXOffset", offset));
-    let problem = problem(walk, command, offset);
-    walk.note("AndXOffset", at, 2, Value::Number(offset))
-        .problem = problem;
+    walk.note("AndXOffset", at, 2, Value::Number(offset));
     Ok(())
 }
 
-fn problem(walk: &Walk<'_, '_>, command: u64, offset: u64) -> Option<String> {
-    if command == u64::from(NO_ANDX) {
+/// The next command of the chain and its offset, once the block that names it has been decoded. An offset that is invalid is noted.
+pub(crate) fn next(walk: &mut Walk<'_, '_>) -> Option<(u8, usize)> {
+    let command = u8::try_from(walk.value_of("AndXCommand")).ok()?;
+    if command == NO_ANDX {
         return None;
     }
-    let len = walk.message.len();
-    let offset = usize::try_from(offset).unwrap_or(usize::MAX);
-    if offset >= len {
-        return Some(format!("outside the message of {len} bytes"));
+    let (end, len) = (walk.at, walk.message.len());
+    let offset = walk.length_of("AndXOffset");
+    if (end..len).contains(&offset) {
+        return Some((command, offset));
     }
-    (offset < walk.at).then(|| "points backwards".to_owned())
+    let fields = walk.out.fields.iter_mut().rev();
+    let field = fields
+        .into_iter()
+        .find(|field| field.name == "AndXOffset")?;
+    field.problem = Some(match offset < end {
+        true => format!("points into the block before it, which ends at {end}"),
+        false => format!("outside the message of {len} bytes"),
+    });
+    None
 }

@@ -1,18 +1,16 @@
 //! The messages of a capture file.
 
-use std::collections::HashMap;
-
 use coax_capture::{Content, Dissector, Endpoint, Flags, LinkType, Packet, Reader, Segment};
 use coax_wire::{
     ether::{Frame, Payload},
     llc::{Control, Pdu, SAP_NETBIOS, Unnumbered},
-    nbt::session::Framing,
+    nbt::{dgm, ns, session::Framing},
     time::Time,
 };
 
-use crate::{Context, Decoded, nbf, netbios, stream::Stream};
+use crate::{Context, Decoded, nbf, netbios, recent::Recent, stream::Stream};
 
-/// Connections that are followed at a time.
+/// Connections that are followed at a time; the one without packets for longest is forgotten.
 const MAX_CONNECTIONS: usize = 4096;
 /// Messages over NetBEUI that are collected from several frames, bytes.
 const MAX_COLLECTED: usize = 1 << 17;
@@ -45,17 +43,26 @@ pub fn messages<R: std::io::Read>(
     mut each: impl FnMut(&Message<'_>),
 ) -> Result<(), coax_capture::Error> {
     let mut dissector = Dissector::default();
-    let mut connections = Connections::default();
+    let mut tcp = Recent::new(MAX_CONNECTIONS);
+    let mut links = Recent::new(MAX_CONNECTIONS);
     while let Some(packet) = reader.next_packet()? {
         if let Some(frame) = netbeui(&packet) {
-            connections.netbeui(&packet, &frame, &mut each);
+            let link: &mut Link = links.of(ordered(frame.from, frame.to), Link::default);
+            link.frame(&packet, &frame, &mut each);
             continue;
         }
         match dissector.dissect(&packet) {
             Content::Tcp(segment) => {
-                connections.segment((packet.number, packet.at), &segment, &mut each)
+                let key = ordered(segment.from, segment.to);
+                let connection: &mut Connection = tcp.of(key, || Connection::new(key));
+                connection.segment((packet.number, packet.at), &segment, &mut each);
             }
-            Content::Udp { ports, payload } => udp(&packet, ports, payload, &mut each),
+            Content::Udp {
+                from,
+                to,
+                payload,
+                len,
+            } => udp(&packet, (from, to), (payload, len), &mut each),
             _ => {}
         }
     }
@@ -103,14 +110,15 @@ fn mac(bytes: [u8; 6]) -> String {
 
 fn udp(
     packet: &Packet<'_>,
-    ports: (u16, u16),
-    payload: &[u8],
+    (from, to): (Endpoint, Endpoint),
+    (payload, len): (&[u8], usize),
     each: &mut impl FnMut(&Message<'_>),
 ) {
+    let is_port = |port| from.port == port || to.port == port;
     let mut decoded = Decoded::default();
-    if ports.0 == 137 || ports.1 == 137 {
+    if is_port(ns::PORT) {
         netbios::name_service(payload, &mut decoded);
-    } else if ports.0 == 138 || ports.1 == 138 {
+    } else if is_port(dgm::PORT) {
         netbios::datagram(payload, &mut Context::default(), &mut decoded);
     } else {
         return;
@@ -118,60 +126,71 @@ fn udp(
     each(&Message {
         frame: packet.number,
         at: packet.at,
-        from: format!("UDP port {}", ports.0),
-        to: format!("UDP port {}", ports.1),
+        from: from.to_string(),
+        to: to.to_string(),
         bytes: payload,
-        len: payload.len(),
+        len: len.max(payload.len()),
         decoded,
     });
-}
-
-/// A connection's two directions and its requests.
-#[derive(Debug)]
-struct Connection {
-    directions: [Stream; 2],
-    context: Context,
-}
-
-/// A message of NetBEUI that is being collected.
-#[derive(Debug, Default)]
-struct Collected {
-    bytes: Vec<u8>,
-    last_number: Option<u8>,
-}
-
-#[derive(Debug, Default)]
-struct Connections {
-    tcp: HashMap<(Endpoint, Endpoint), Connection>,
-    netbeui: HashMap<([u8; 6], [u8; 6]), Collected>,
-    contexts: HashMap<([u8; 6], [u8; 6]), Context>,
 }
 
 fn ordered<T: Ord>(a: T, b: T) -> (T, T) {
     if a <= b { (a, b) } else { (b, a) }
 }
 
-impl Connections {
+/// The port of direct hosting, whose packets have longer lengths.
+const DIRECT_PORT: u16 = 445;
+
+/// A TCP connection: its two directions and its requests.
+#[derive(Debug)]
+struct Connection {
+    first: Endpoint,
+    directions: [Stream; 2],
+    context: Context,
+}
+
+impl Connection {
+    fn new((first, second): (Endpoint, Endpoint)) -> Self {
+        let framing = match [first.port, second.port].contains(&DIRECT_PORT) {
+            true => Framing::Direct,
+            false => Framing::Nbt,
+        };
+        Self {
+            first,
+            directions: [Stream::new(framing), Stream::new(framing)],
+            context: Context::default(),
+        }
+    }
+
     fn segment(
         &mut self,
         (frame, at): (u64, Time),
         segment: &Segment<'_>,
         each: &mut impl FnMut(&Message<'_>),
     ) {
-        let key = ordered(segment.from, segment.to);
-        if self.tcp.len() >= MAX_CONNECTIONS && !self.tcp.contains_key(&key) {
-            return;
+        for packet in self.packets(segment) {
+            let mut decoded = Decoded::default();
+            netbios::session(&packet.bytes, &mut self.context, &mut decoded);
+            each(&Message {
+                frame,
+                at,
+                from: segment.from.to_string(),
+                to: segment.to.to_string(),
+                bytes: &packet.bytes,
+                len: packet.len,
+                decoded,
+            });
         }
-        let framing = match [segment.from.port, segment.to.port].contains(&445) {
-            true => Framing::Direct,
-            false => Framing::Nbt,
+    }
+
+    /// The packets that a segment completes.
+    fn packets(&mut self, segment: &Segment<'_>) -> Vec<crate::stream::Packet> {
+        let [first, second] = &mut self.directions;
+        let stream = if segment.from == self.first {
+            first
+        } else {
+            second
         };
-        let connection = self.tcp.entry(key).or_insert_with(|| Connection {
-            directions: [Stream::new(framing), Stream::new(framing)],
-            context: Context::default(),
-        });
-        let [first, second] = &mut connection.directions;
-        let stream = if segment.from == key.0 { first } else { second };
         if segment.flags.has(Flags::SYN) {
             stream.begin(segment.seq.wrapping_add(1));
         }
@@ -185,79 +204,75 @@ impl Connections {
         if segment.flags.has(Flags::FIN | Flags::RST) {
             stream.give_up(&mut packets);
         }
-        for packet in packets {
-            let mut decoded = Decoded::default();
-            netbios::session(&packet.bytes, &mut connection.context, &mut decoded);
-            each(&Message {
-                frame,
-                at,
-                from: segment.from.to_string(),
-                to: segment.to.to_string(),
-                bytes: &packet.bytes,
-                len: packet.len,
-                decoded,
-            });
-        }
+        packets
     }
+}
 
-    fn netbeui(
+/// What is collected of one station's message over NetBEUI.
+#[derive(Debug, Default)]
+struct Collected {
+    bytes: Vec<u8>,
+    last_number: Option<u8>,
+}
+
+/// Two NetBEUI stations.
+#[derive(Debug, Default)]
+struct Link {
+    collected: [Collected; 2],
+    context: Context,
+}
+
+impl Link {
+    fn frame(
         &mut self,
         packet: &Packet<'_>,
         frame: &Netbeui<'_>,
         each: &mut impl FnMut(&Message<'_>),
     ) {
-        let (from, to) = (frame.from, frame.to);
-        if self.netbeui.len() >= MAX_CONNECTIONS && !self.netbeui.contains_key(&(from, to)) {
-            return;
-        }
-        let context = self.contexts.entry(ordered(from, to)).or_default();
-        let mut decoded = Decoded::default();
-        let piece = nbf::frame(frame.bytes, context, &mut decoded);
-        let collected = self.netbeui.entry((from, to)).or_default();
+        let [low, high] = &mut self.collected;
+        let collected = if frame.from <= frame.to { low } else { high };
         if frame.number.is_some() && collected.last_number == frame.number {
             // the link sent it again
             return;
         }
         collected.last_number = frame.number.or(collected.last_number);
+        let mut decoded = Decoded::default();
+        let piece = nbf::frame(frame.bytes, &mut self.context, &mut decoded);
         let Some(piece) = piece else {
-            each(&message(
-                packet,
-                frame,
-                (frame.bytes, frame.bytes.len()),
-                decoded,
-            ));
+            each(&message(packet, frame, frame.bytes, decoded));
             return;
         };
         let part = frame.bytes.get(piece.at..).unwrap_or_default();
-        if collected.bytes.len() + part.len() > MAX_COLLECTED {
-            collected.bytes.clear();
-        }
-        let before = collected.bytes.len();
-        collected.bytes.extend_from_slice(part);
+        let is_whole = collected.bytes.is_empty();
+        collected.add(part);
         if !piece.last {
             return;
         }
         let whole = std::mem::take(&mut collected.bytes);
-        if before == 0 {
-            nbf::session_message(part, piece.at, context, &mut decoded);
-            each(&message(
-                packet,
-                frame,
-                (frame.bytes, frame.bytes.len()),
-                decoded,
-            ));
+        if is_whole {
+            nbf::session_message(part, piece.at, &mut self.context, &mut decoded);
+            each(&message(packet, frame, frame.bytes, decoded));
         } else {
-            let mut decoded = Decoded::default();
-            nbf::session_message(&whole, 0, context, &mut decoded);
-            each(&message(packet, frame, (&whole, whole.len()), decoded));
+            decoded = Decoded::default();
+            nbf::session_message(&whole, 0, &mut self.context, &mut decoded);
+            each(&message(packet, frame, &whole, decoded));
         }
+    }
+}
+
+impl Collected {
+    fn add(&mut self, part: &[u8]) {
+        if self.bytes.len() + part.len() > MAX_COLLECTED {
+            self.bytes.clear();
+        }
+        self.bytes.extend_from_slice(part);
     }
 }
 
 fn message<'a>(
     packet: &Packet<'_>,
     frame: &Netbeui<'_>,
-    (bytes, len): (&'a [u8], usize),
+    bytes: &'a [u8],
     decoded: Decoded,
 ) -> Message<'a> {
     Message {
@@ -266,7 +281,7 @@ fn message<'a>(
         from: mac(frame.from),
         to: mac(frame.to),
         bytes,
-        len,
+        len: bytes.len(),
         decoded,
     }
 }

@@ -1,10 +1,8 @@
 //! What a reply answers: its layout depends on the request.
 
-use std::collections::{HashMap, VecDeque};
-
 use coax_wire::header::{Header, Mid, Pid};
 
-use crate::layout::Direction;
+use crate::{layout::Direction, recent::Recent};
 
 /// What a request asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,25 +20,27 @@ pub(crate) struct Asked {
 /// Requests that are remembered.
 const MAX_REQUESTS: usize = 1024;
 
-/// The requests of one connection, so that replies can be decoded.
-///
-/// It remembers the last 1,024.
-#[derive(Debug, Default)]
+/// The requests of one connection, so that replies can be decoded. It remembers the last 1,024.
+#[derive(Debug)]
 pub struct Context {
-    requests: HashMap<(Pid, Mid), Asked>,
-    order: VecDeque<(Pid, Mid)>,
+    requests: Recent<(Pid, Mid), Asked>,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self {
+            requests: Recent::new(MAX_REQUESTS),
+        }
+    }
 }
 
 impl Context {
     /// What the message is about: of a request nothing is known yet.
     pub(crate) fn asked(&self, header: &Header, direction: Direction) -> Asked {
+        let answered = self.requests.get(&(header.pid, header.mid));
         match direction {
             Direction::Request => Asked::default(),
-            Direction::Response => self
-                .requests
-                .get(&(header.pid, header.mid))
-                .cloned()
-                .unwrap_or_default(),
+            Direction::Response => answered.cloned().unwrap_or_default(),
         }
     }
 
@@ -49,15 +49,8 @@ impl Context {
         let key = (header.pid, header.mid);
         if asked == Asked::default() {
             self.requests.remove(&key);
-            return;
-        }
-        if self.requests.insert(key, asked).is_none() {
-            self.order.push_back(key);
-        }
-        while self.order.len() > MAX_REQUESTS {
-            if let Some(oldest) = self.order.pop_front() {
-                self.requests.remove(&oldest);
-            }
+        } else {
+            *self.requests.of(key, Asked::default) = asked;
         }
     }
 }

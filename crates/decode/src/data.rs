@@ -161,7 +161,7 @@ pub(crate) fn place(
     Ok(start)
 }
 
-/// A string of so many bytes.
+/// A string of `len` bytes.
 pub(crate) fn counted(
     walk: &mut Walk<'_, '_>,
     name: &'static str,
@@ -204,4 +204,12 @@ pub(crate) fn text(raw: &[u8], unicode: bool) -> String {
         .get(..end.map_or(raw.len(), |units| units * size))
         .unwrap_or(raw);
     summary::decoded(WireStr { raw, unicode }, CodePage::cp437())
+}
+
+/// A NetBIOS name of 15 characters and its suffix.
+pub(crate) fn netbios_name(raw: &[u8]) -> String {
+    let (characters, suffix) = raw.split_at(raw.len().min(15));
+    let characters = text(characters, false);
+    let suffix = suffix.first().copied().unwrap_or(0);
+    format!("{}<{suffix:02x}>", characters.trim_end())
 }

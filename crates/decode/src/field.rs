@@ -79,6 +79,8 @@ pub struct Decoded {
     pub title: String,
     /// Its fields. A group precedes its members.
     pub fields: Vec<Field>,
+    /// There are more fields than are kept.
+    pub is_cut: bool,
 }
 
 impl Decoded {

@@ -12,11 +12,15 @@ mod lists;
 mod moment;
 mod nbf;
 mod netbios;
+mod recent;
 mod remote;
 mod smb;
 mod stream;
 mod transaction;
 mod walk;
+
+#[cfg(test)]
+mod tests;
 
 pub use capture::{Message, messages};
 pub use context::Context;

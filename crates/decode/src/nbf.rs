@@ -50,18 +50,7 @@ pub(crate) struct Piece {
 /// Decodes a frame from the header's first byte. The data of datagrams is decoded, too; that of sessions is for
 /// [`session_message`].
 pub(crate) fn frame(bytes: &[u8], context: &mut Context, out: &mut Decoded) -> Option<Piece> {
-    let mut walk = Walk {
-        message: bytes,
-        base: 0,
-        at: 0,
-        end: bytes.len(),
-        unicode: false,
-        words: 0,
-        resume_keys: false,
-        known: Vec::new(),
-        depth: 0,
-        out,
-    };
+    let mut walk = Walk::new(bytes, 0, out);
     // what is missing has been noted
     fields(&mut walk, bytes, context).ok().flatten()
 }
@@ -140,10 +129,7 @@ fn number(walk: &mut Walk<'_, '_>, name: &'static str, len: usize) -> Step<u64> 
 fn name(walk: &mut Walk<'_, '_>, name: &'static str) -> Step {
     let at = walk.at;
     let raw = walk.take(name, 16)?;
-    let (characters, suffix) = raw.split_at(15);
-    let characters = data::text(characters, false);
-    let suffix = suffix.first().copied().unwrap_or(0);
-    let text = format!("{}<{suffix:02x}>", characters.trim_end());
+    let text = data::netbios_name(raw);
     walk.note(name, at, 16, Value::Text(text));
     Ok(())
 }

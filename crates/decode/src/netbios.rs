@@ -1,6 +1,6 @@
 //! NetBIOS over TCP/IP: session packets, name service packets, datagrams (RFC 1002).
 
-use coax_wire::nbt::{name::ScopedName, session::HEADER_LEN};
+use coax_wire::nbt::{name::ScopedName, ns, session::HEADER_LEN};
 
 use crate::{
     context::Context,
@@ -8,21 +8,6 @@ use crate::{
     smb,
     walk::{Step, Walk},
 };
-
-fn walk<'a, 'o>(bytes: &'a [u8], out: &'o mut Decoded) -> Walk<'a, 'o> {
-    Walk {
-        message: bytes,
-        base: 0,
-        at: 0,
-        end: bytes.len(),
-        unicode: false,
-        words: 0,
-        resume_keys: false,
-        known: Vec::new(),
-        depth: 0,
-        out,
-    }
-}
 
 /// A number in network order.
 fn big(walk: &mut Walk<'_, '_>, name: &'static str, len: usize) -> Step<u64> {
@@ -41,7 +26,7 @@ fn plain(walk: &mut Walk<'_, '_>, name: &'static str, len: usize) -> Step<u64> {
 
 /// A packet of the session service: four bytes, then an SMB message or names.
 pub(crate) fn session(bytes: &[u8], context: &mut Context, out: &mut Decoded) {
-    let mut walk = walk(bytes, out);
+    let mut walk = Walk::new(bytes, 0, out);
     // what is missing has been noted
     let _ = session_fields(&mut walk, bytes, context);
 }
@@ -140,7 +125,7 @@ fn encoded(walk: &mut Walk<'_, '_>, name: &'static str) -> Step {
 
 /// A packet of the name service (UDP port 137).
 pub(crate) fn name_service(bytes: &[u8], out: &mut Decoded) {
-    let mut walk = walk(bytes, out);
+    let mut walk = Walk::new(bytes, 0, out);
     // what is missing has been noted
     let _ = name_fields(&mut walk);
 }
@@ -166,16 +151,79 @@ fn name_fields(walk: &mut Walk<'_, '_>) -> Step {
         record_type(walk)?;
     }
     for _ in 0..records.iter().sum() {
-        encoded(walk, "RR_NAME")?;
-        record_type(walk)?;
-        plain(walk, "TTL", 4)?;
-        let len = plain(walk, "RDLENGTH", 2)?;
-        walk.bytes("RDATA", usize::try_from(len).unwrap_or(usize::MAX))?;
+        record(walk)?;
     }
     walk.bytes("Unused", walk.left())
 }
 
-fn record_type(walk: &mut Walk<'_, '_>) -> Step {
+fn record(walk: &mut Walk<'_, '_>) -> Step {
+    encoded(walk, "RR_NAME")?;
+    let kind = record_type(walk)?;
+    plain(walk, "TTL", 4)?;
+    let len = plain(walk, "RDLENGTH", 2)?;
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    if len > walk.left() {
+        return walk.bytes("RDATA", len);
+    }
+    let whole = walk.end;
+    walk.end = walk.at + len;
+    // what is missing has been noted, and the next record begins after the data all the same
+    let _ = match u16::try_from(kind) {
+        Ok(ns::TYPE_NB) => addresses(walk),
+        Ok(ns::TYPE_NBSTAT) => node_names(walk),
+        _ => Ok(()),
+    };
+    let done = walk.bytes("RDATA", walk.left());
+    walk.end = whole;
+    done
+}
+
+/// Flags and address of each owner of a name (RFC 1002 §4.2.2).
+fn addresses(walk: &mut Walk<'_, '_>) -> Step {
+    while walk.left() >= ns::AddrEntry::LEN {
+        name_owner_flags(walk, "NB_FLAGS")?;
+        address(walk, "NB_ADDRESS")?;
+    }
+    Ok(())
+}
+
+/// The names of a machine (RFC 1002 §4.2.18).
+fn node_names(walk: &mut Walk<'_, '_>) -> Step {
+    let count = plain(walk, "NUM_NAMES", 1)?;
+    for _ in 0..count {
+        let at = walk.at;
+        let raw = walk.take("NODE_NAME", 16)?;
+        let text = crate::data::netbios_name(raw);
+        walk.note("NODE_NAME", at, 16, Value::Text(text));
+        name_owner_flags(walk, "NAME_FLAGS")?;
+    }
+    Ok(())
+}
+
+fn name_owner_flags(walk: &mut Walk<'_, '_>, name: &'static str) -> Step {
+    let at = walk.at;
+    let flags = big(walk, name, 2)?;
+    let kind = if flags & 0x8000 == 0 {
+        "unique"
+    } else {
+        "group"
+    };
+    let node = ["B node", "P node", "M node", "H node"];
+    let node = node.get((flags >> 13 & 3) as usize).unwrap_or(&"");
+    walk.note(name, at, 2, Value::Hex(flags, 2)).meaning = format!("{kind}, {node}");
+    Ok(())
+}
+
+/// An IPv4 address.
+fn address(walk: &mut Walk<'_, '_>, name: &'static str) -> Step {
+    let at = walk.at;
+    let raw = walk.take(name, 4)?;
+    let text = raw.iter().map(u8::to_string).collect::<Vec<_>>().join(".");
+    walk.note(name, at, 4, Value::Text(text));
+    Ok(())
+}
+
+fn record_type(walk: &mut Walk<'_, '_>) -> Step<u64> {
     let at = walk.at;
     let kind = big(walk, "TYPE", 2)?;
     let name = match kind {
@@ -188,7 +236,7 @@ fn record_type(walk: &mut Walk<'_, '_>) -> Step {
     let at = walk.at;
     let class = big(walk, "CLASS", 2)?;
     walk.note("CLASS", at, 2, Value::Hex(class, 2));
-    Ok(())
+    Ok(kind)
 }
 
 /// Operation, direction and flags (RFC 1002 §4.2.1.1).
@@ -229,7 +277,7 @@ fn name_flags(flags: u64) -> String {
 
 /// A datagram (UDP port 138).
 pub(crate) fn datagram(bytes: &[u8], context: &mut Context, out: &mut Decoded) {
-    let mut walk = walk(bytes, out);
+    let mut walk = Walk::new(bytes, 0, out);
     // what is missing has been noted
     let _ = datagram_fields(&mut walk, bytes, context);
 }
@@ -254,9 +302,7 @@ fn datagram_fields(walk: &mut Walk<'_, '_>, bytes: &[u8], context: &mut Context)
     walk.note("FLAGS", 1, 1, Value::Hex(flags, 1));
     let id = big(walk, "DGM_ID", 2)?;
     walk.note("DGM_ID", 2, 2, Value::Hex(id, 2));
-    let raw = walk.take("SOURCE_IP", 4)?;
-    let text = raw.iter().map(u8::to_string).collect::<Vec<_>>().join(".");
-    walk.note("SOURCE_IP", 4, 4, Value::Text(text));
+    address(walk, "SOURCE_IP")?;
     plain(walk, "SOURCE_PORT", 2)?;
     if !(0x10..=0x12).contains(&kind) {
         return walk.bytes("Data", walk.left());

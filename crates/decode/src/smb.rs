@@ -1,35 +1,25 @@
 //! An SMB message: header, then a chain of blocks.
 
 use coax_wire::{
-    block::{MAX_CHAIN, NO_ANDX},
+    block::MAX_CHAIN,
     command,
     header::{Flags, Flags2, HEADER_LEN, Header, PROTOCOL},
     status::Status,
 };
 
 use crate::{
+    andx,
     context::{Asked, Context},
     field::{Decoded, Identifier, Value},
     item,
-    layout::{Direction, Tables, command_name},
+    layout::{Direction, Layout, Tables, command_name},
     transaction,
-    walk::{Step, Walk},
+    walk::{Ended, Step, Walk},
 };
 
 /// Decodes an SMB message that begins at `base` of the bytes that were given.
 pub(crate) fn message(bytes: &[u8], base: usize, context: &mut Context, out: &mut Decoded) {
-    let mut walk = Walk {
-        message: bytes,
-        base,
-        at: 0,
-        end: bytes.len(),
-        unicode: false,
-        words: 0,
-        resume_keys: false,
-        known: Vec::new(),
-        depth: 0,
-        out,
-    };
+    let mut walk = Walk::new(bytes, base, out);
     if let Ok(header) = header(&mut walk) {
         // what is missing has been noted
         let _ = chain(&mut walk, &header, context);
@@ -40,12 +30,12 @@ fn header(walk: &mut Walk<'_, '_>) -> Step<Header> {
     walk.group("Header", HEADER_LEN.min(walk.left()));
     walk.depth = 1;
     let protocol = walk.take("Protocol", 4)?;
-    walk.note("Protocol", 0, 4, Value::Text("\\xffSMB".to_owned()));
     if protocol != PROTOCOL {
         let field = walk.note("Protocol", 0, 4, Value::Bytes);
-        field.problem = Some("no SMB1 message begins so".to_owned());
-        return Err(crate::walk::Ended);
+        field.problem = Some("should be \\xffSMB".to_owned());
+        return Err(Ended);
     }
+    walk.note("Protocol", 0, 4, Value::Text("\\xffSMB".to_owned()));
     let whole = walk
         .message
         .get(..HEADER_LEN)
@@ -137,8 +127,8 @@ fn chain(walk: &mut Walk<'_, '_>, header: &Header, context: &mut Context) -> Ste
         walk.out.title = format!("{} {side}", titles.join(", "));
         let next = block(walk, command, direction, &mut asked)?;
         match next {
-            Some((code, offset)) if offset >= walk.at => (command, walk.at) = (code, offset),
-            _ => break,
+            Some((code, offset)) => (command, walk.at) = (code, offset),
+            None => break,
         }
     }
     if direction == Direction::Request {
@@ -169,10 +159,7 @@ fn block(
     if !command::is_andx(code) || walk.words < 2 {
         return Ok(None);
     }
-    let next = walk.value_of("AndXCommand") as u8;
-    let offset = walk.length_of("AndXOffset");
-    let is_inside = offset < walk.message.len();
-    Ok((next != NO_ANDX && is_inside).then_some((next, offset)))
+    Ok(andx::next(walk))
 }
 
 fn words_and_bytes(
@@ -181,42 +168,50 @@ fn words_and_bytes(
     direction: Direction,
     asked: &mut Asked,
 ) -> Step {
-    let tables = Tables::get();
-    let group = walk.out.fields.len().saturating_sub(1);
-    let at = walk.at;
-    let count = walk.number("WordCount", 1)? as u8;
-    let layout = tables.block(code, direction, count);
-    // an error has neither words nor bytes
-    let is_empty = direction == Direction::Response && count == 0;
-    let problem = (layout.is_none() && !is_empty).then(|| word_counts(code, direction));
-    walk.note("WordCount", at, 1, Value::Number(u64::from(count)))
-        .problem = problem.flatten();
-    if let Some(layout) = layout.filter(|_| !is_empty) {
-        source(walk, group, layout.source);
-    }
-    walk.words = layout.map_or(count, |layout| layout.words_of(count));
-    walk.known.clear();
-    let words_end = walk.at.saturating_add(usize::from(walk.words) * 2);
+    let layout = word_count(walk, code, direction)?;
     let message_end = walk.end;
+    let words_end = walk.at.saturating_add(usize::from(walk.words) * 2);
     walk.end = words_end.min(message_end);
-    if let Some(layout) = layout.filter(|_| !is_empty) {
+    if let Some(layout) = layout {
         // what is missing has been noted, and the bytes begin after the words all the same
         let _ = item::items(walk, &layout.words)
             .and_then(|()| transaction::setup(walk, code, direction, asked));
     }
-    let left = walk.left();
-    walk.bytes("Words", left)?;
+    walk.bytes("Words", walk.left())?;
     walk.end = message_end;
     byte_count(walk)?;
-    match layout.filter(|_| !is_empty) {
+    match layout {
         Some(_) if transaction::is_one(code) => transaction::bytes(walk, code, direction, asked)?,
         Some(layout) => item::items(walk, &layout.bytes)?,
         None => {}
     }
-    let left = walk.left();
-    walk.bytes("Unused", left)?;
+    walk.bytes("Unused", walk.left())?;
     walk.end = walk.message.len();
     Ok(())
+}
+
+/// The word count, and the layout that it chooses. An error has neither words nor bytes, so it has no layout.
+fn word_count(
+    walk: &mut Walk<'_, '_>,
+    code: u8,
+    direction: Direction,
+) -> Step<Option<&'static Layout>> {
+    let group = walk.out.fields.len().saturating_sub(1);
+    let at = walk.at;
+    let count = walk.number("WordCount", 1)? as u8;
+    let is_empty = direction == Direction::Response && count == 0;
+    let layout = Tables::get()
+        .block(code, direction, count)
+        .filter(|_| !is_empty);
+    let is_wrong = layout.is_none() && !is_empty;
+    walk.note("WordCount", at, 1, Value::Number(u64::from(count)))
+        .problem = is_wrong.then(|| word_counts(code, direction)).flatten();
+    if let Some(layout) = layout {
+        source(walk, group, layout.source);
+    }
+    walk.words = layout.map_or(count, |layout| layout.words_of(count));
+    walk.known.clear();
+    Ok(layout)
 }
 
 /// Where the layout of a group comes from: sections without a document are of [MS-CIFS].

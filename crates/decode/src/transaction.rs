@@ -15,6 +15,9 @@ use crate::{
     walk::{Step, Walk},
 };
 
+/// Characters of a transaction's name that are remembered: more than the names that have a meaning here.
+const MAX_NAME: usize = 64;
+
 /// Whether a command has parameters and data at offsets of their own.
 pub(crate) const fn is_one(command: u8) -> bool {
     matches!(
@@ -55,9 +58,11 @@ pub(crate) fn setup(
     }
     let layout = Tables::get().function(command, function, direction, Part::Setup);
     if let Some(layout) = layout {
-        let count = walk.length_of("SetupCount").saturating_mul(2);
-        walk.at = walk.at.saturating_sub(count);
-        walk.out.fields.retain(|field| field.name != "Setup");
+        // the words mean more than numbers: their fields replace those that are already there
+        let count = walk.length_of("SetupCount");
+        walk.at = walk.at.saturating_sub(count.saturating_mul(2));
+        let kept = walk.out.fields.len().saturating_sub(count);
+        walk.out.fields.truncate(kept);
         item::items(walk, &layout.words)?;
     }
     Ok(())
@@ -142,7 +147,7 @@ fn continued(walk: &mut Walk<'_, '_>, first: usize) {
 
 fn name_of(walk: &Walk<'_, '_>) -> String {
     match walk.out.fields.last().map(|field| &field.value) {
-        Some(Value::Text(text)) => text.clone(),
+        Some(Value::Text(text)) => text.chars().take(MAX_NAME).collect(),
         _ => String::new(),
     }
 }

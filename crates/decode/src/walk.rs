@@ -5,7 +5,7 @@ use crate::{
     layout::{Condition, Tables},
 };
 
-/// How many fields a message may have. A longer list is cut, with a note.
+/// How many fields of a message are kept. [`Decoded::is_cut`] says that there were more.
 const MAX_FIELDS: usize = 20_000;
 
 /// A part of a message.
@@ -36,6 +36,24 @@ pub(crate) struct Walk<'a, 'o> {
 pub(crate) struct Ended;
 
 pub(crate) type Step<T = ()> = Result<T, Ended>;
+
+impl<'a, 'o> Walk<'a, 'o> {
+    /// A walk over a whole message, which begins at `base` of the bytes that were given.
+    pub(crate) fn new(message: &'a [u8], base: usize, out: &'o mut Decoded) -> Self {
+        Self {
+            message,
+            base,
+            at: 0,
+            end: message.len(),
+            unicode: false,
+            words: 0,
+            resume_keys: false,
+            known: Vec::new(),
+            depth: 0,
+            out,
+        }
+    }
+}
 
 impl<'a> Walk<'a, '_> {
     /// A walk over `message[at..end]` whose fields belong to the same list.
@@ -102,6 +120,7 @@ impl<'a> Walk<'a, '_> {
         value: Value,
     ) -> &mut Field {
         if self.out.fields.len() >= MAX_FIELDS {
+            self.out.is_cut = true;
             self.out.fields.truncate(MAX_FIELDS - 1);
         }
         self.out.fields.push(Field {

@@ -35,10 +35,14 @@ pub enum Content<'a> {
     Ipx,
     /// A UDP datagram.
     Udp {
-        /// Source and destination port.
-        ports: (u16, u16),
+        /// Who sent it.
+        from: Endpoint,
+        /// To whom.
+        to: Endpoint,
         /// The captured payload.
         payload: &'a [u8],
+        /// Length of the payload on the wire, bytes.
+        len: usize,
     },
     /// Anything else: ARP, ICMP, fragments of UDP …
     Other,
@@ -151,8 +155,13 @@ fn udp<'a>(ip: &IpPacket<'a>) -> Content<'a> {
     const HEADER: usize = 8;
     let ports = u16_at(ip.payload, 0).zip(u16_at(ip.payload, 2));
     match (ports, ip.payload.get(HEADER..)) {
-        (Some(ports), Some(payload)) if ip.protocol == UDP && ip.fragment.is_none() => {
-            Content::Udp { ports, payload }
+        (Some((from, to)), Some(payload)) if ip.protocol == UDP && ip.fragment.is_none() => {
+            Content::Udp {
+                from: Endpoint::new(ip.from, from),
+                to: Endpoint::new(ip.to, to),
+                payload,
+                len: ip.payload_len.saturating_sub(HEADER),
+            }
         }
         _ => Content::Other,
     }

@@ -14,6 +14,11 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
+    /// An address, IPv4 mapped into IPv6, and a port.
+    pub(super) const fn new(address: u128, port: u16) -> Self {
+        Self { address, port }
+    }
+
     /// The address.
     pub fn ip(self) -> IpAddr {
         Ipv6Addr::from_bits(self.address).to_canonical()
@@ -104,14 +109,8 @@ impl<'a> Segment<'a> {
         let half = |at: usize| u16::from_be_bytes([byte(at), byte(at + 1)]);
         let word = |at: usize| u32::from(half(at)) << 16 | u32::from(half(at + 2));
         Some(Self {
-            from: Endpoint {
-                address: ip.from,
-                port: half(0),
-            },
-            to: Endpoint {
-                address: ip.to,
-                port: half(2),
-            },
+            from: Endpoint::new(ip.from, half(0)),
+            to: Endpoint::new(ip.to, half(2)),
             seq: word(4),
             ack: word(8),
             flags: Flags(fixed[13]),

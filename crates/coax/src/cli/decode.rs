@@ -121,9 +121,10 @@ fn from_standard_input(args: &DecodeArgs) -> Result<ExitCode, WrongUsage> {
     if let Err(error) = read {
         return Ok(failed("standard input", &error.into()));
     }
+    // captures of every format have zeros in their first bytes, and digits have none
     match std::str::from_utf8(&first) {
-        Ok(text) => of_digits(args, text),
-        Err(_) => Ok(of_capture(
+        Ok(text) if !first.contains(&0) => of_digits(args, text),
+        _ => Ok(of_capture(
             args,
             "standard input",
             first.as_slice().chain(input),
@@ -132,7 +133,7 @@ fn from_standard_input(args: &DecodeArgs) -> Result<ExitCode, WrongUsage> {
 }
 
 fn of_digits(args: &DecodeArgs, text: &str) -> Result<ExitCode, WrongUsage> {
-    let bytes = digits(text).map_err(|problem| {
+    let bytes = bytes_of(text).map_err(|problem| {
         let shown: String = text.trim().chars().take(60).collect();
         let message = format!("'{shown}' is neither a file nor hexadecimal digits: {problem}");
         WrongUsage::new("decode", message)
@@ -149,7 +150,13 @@ fn of_digits(args: &DecodeArgs, text: &str) -> Result<ExitCode, WrongUsage> {
     Ok(super::output::print(&rendered(args, &shown)))
 }
 
-fn digits(text: &str) -> Result<Vec<u8>, String> {
+/// The bytes that digits stand for.
+fn bytes_of(text: &str) -> Result<Vec<u8>, String> {
+    if text.len() as u64 >= MAX_TEXT {
+        return Err(format!(
+            "it is longer than the {MAX_TEXT} characters that are read"
+        ));
+    }
     let text = text.replace("0x", " ");
     let kept: Vec<char> = text
         .chars()

@@ -1,6 +1,6 @@
 //! Names of bits and values (`layouts/bits.txt`).
 
-use super::parse::{TableError, hex};
+use super::parse::{TableError, each_line, hex};
 
 /// How a list is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,24 +25,10 @@ impl Names {
     /// Reads every list of a file.
     pub(super) fn parse(file: &'static str, text: &'static str) -> Result<Vec<Self>, TableError> {
         let mut lists: Vec<Self> = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let read = match line.strip_prefix("  ") {
-                Some(row) => lists
-                    .last_mut()
-                    .ok_or("no list before")
-                    .and_then(|list| list.row(row)),
-                None => Self::head(line).map(|list| lists.push(list)),
-            };
-            read.map_err(|reason| TableError {
-                file,
-                line: index + 1,
-                text: line,
-                reason,
-            })?;
-        }
+        each_line(file, text, |line, is_row| match is_row {
+            true => lists.last_mut().ok_or("no list before")?.row(line),
+            false => Self::head(line).map(|list| lists.push(list)),
+        })?;
         Ok(lists)
     }
 

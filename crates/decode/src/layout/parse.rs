@@ -10,6 +10,27 @@ pub(crate) struct TableError {
     pub(crate) reason: &'static str,
 }
 
+/// Calls `row` with each line of a table that is neither empty nor a comment, and with whether the line is indented.
+pub(super) fn each_line(
+    file: &'static str,
+    text: &'static str,
+    mut row: impl FnMut(&'static str, bool) -> Result<(), &'static str>,
+) -> Result<(), TableError> {
+    for (index, line) in text.lines().enumerate() {
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let indented = line.strip_prefix("  ");
+        row(indented.unwrap_or(line), indented.is_some()).map_err(|reason| TableError {
+            file,
+            line: index + 1,
+            text: line,
+            reason,
+        })?;
+    }
+    Ok(())
+}
+
 /// When a field exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::{
     names::Names,
-    parse::{Item, Kind, TableError, hex},
+    parse::{Item, Kind, TableError, each_line, hex},
 };
 use coax_wire::command::{self, COMMANDS};
 
@@ -171,25 +171,10 @@ fn read(
     text: &'static str,
     layouts: &mut Vec<Layout>,
 ) -> Result<(), TableError> {
-    for (index, line) in text.lines().enumerate() {
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let done = match line.strip_prefix("  ") {
-            Some(field) => layouts
-                .last_mut()
-                .ok_or("no message before")
-                .and_then(|layout| add(layout, field)),
-            None => head(line).map(|layout| layouts.push(layout)),
-        };
-        done.map_err(|reason| TableError {
-            file,
-            line: index + 1,
-            text: line,
-            reason,
-        })?;
-    }
-    Ok(())
+    each_line(file, text, |line, is_field| match is_field {
+        true => add(layouts.last_mut().ok_or("no message before")?, line),
+        false => head(line).map(|layout| layouts.push(layout)),
+    })
 }
 
 fn add(layout: &mut Layout, line: &'static str) -> Result<(), &'static str> {

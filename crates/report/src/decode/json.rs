@@ -30,6 +30,9 @@ pub fn line(shown: &Shown<'_>) -> String {
     object.insert("message".to_owned(), json!(shown.decoded.title));
     object.insert("length".to_owned(), json!(shown.len));
     object.insert("captured".to_owned(), json!(shown.bytes.len()));
+    if shown.decoded.is_cut {
+        object.insert("cut".to_owned(), json!(true));
+    }
     object.insert("fields".to_owned(), json!(fields));
     format!("{}\n", Json::Object(object))
 }

@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use coax_decode::{Field, Value};
+use coax_decode::{Decoded, Field, Value};
 
 use super::{Shown, digits};
 use crate::explain::words::harmless;
@@ -44,23 +44,11 @@ pub fn summary(shown: &Shown<'_>) -> String {
         );
     }
     line.push_str(&shown.decoded.title);
-    let mut status = shown
-        .decoded
-        .fields
-        .iter()
-        .filter(|field| ["Status", "ErrorCode"].contains(&field.name));
-    if let Some(failed) =
-        status.find(|field| !field.meaning.is_empty() && field.meaning != "success")
-    {
-        let _ = write!(line, "  {}", failed.meaning);
+    if let Some(failure) = failure(shown.decoded) {
+        let _ = write!(line, "  {failure}");
     }
-    let texts = shown
-        .decoded
-        .fields
-        .iter()
-        .filter(|field| matches!(field.value, Value::Text(_)) && field.name != "Protocol");
-    for field in texts.take(3) {
-        let _ = write!(line, "  {}", field.value);
+    for name in names(shown.decoded).take(3) {
+        let _ = write!(line, "  {name}");
     }
     match shown.decoded.problems().count() {
         0 => {}
@@ -73,11 +61,33 @@ pub fn summary(shown: &Shown<'_>) -> String {
     line
 }
 
+/// The error in a reply's header, in words.
+fn failure(decoded: &Decoded) -> Option<&str> {
+    let status = |field: &&Field| ["Status", "ErrorCode"].contains(&field.name);
+    let status = decoded.fields.iter().find(status)?;
+    let is_error = !status.meaning.is_empty() && status.meaning != "success";
+    is_error.then_some(status.meaning.as_str())
+}
+
+/// Names and paths in a message.
+fn names(decoded: &Decoded) -> impl Iterator<Item = &Value> {
+    let texts = decoded
+        .fields
+        .iter()
+        .filter(|field| field.name != "Protocol");
+    texts
+        .map(|field| &field.value)
+        .filter(|value| matches!(value, Value::Text(_)))
+}
+
 /// A line for each field: offset, length, name, value, the value in words.
 pub fn fields(shown: &Shown<'_>) -> String {
     let mut text = String::from("offset length  field\n");
     for field in &shown.decoded.fields {
         line(&mut text, shown.bytes, field);
+    }
+    if shown.decoded.is_cut {
+        text.push_str("the message has more fields, which are not shown\n");
     }
     text
 }

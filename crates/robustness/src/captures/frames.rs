@@ -52,8 +52,10 @@ impl Frame {
         };
         match dissector.dissect(&packet) {
             Content::Tcp(segment) => Datagram::Tcp(segment),
-            Content::Udp { ports, payload } => Datagram::Udp {
-                port: ports.0.min(ports.1),
+            Content::Udp {
+                from, to, payload, ..
+            } => Datagram::Udp {
+                port: from.port.min(to.port),
                 payload,
             },
             _ => Datagram::Other(self.behind_type()),
