@@ -1,5 +1,6 @@
-"""The page's engine under node gives what the program gives: captures byte for byte, scenarios value for value."""
+"""The page's engine under node gives what the program gives: captures and messages byte for byte, scenarios value for value."""
 import json
+import random
 import subprocess
 import tempfile
 from pathlib import Path
@@ -9,6 +10,7 @@ from peers import subject
 ROOT = Path(__file__).resolve().parents[2]
 CAPTURES, SCENARIOS = 50, 50
 LARGEST = 3_000_000
+MUTATIONS = 7
 HERE = Path(__file__).parent
 
 
@@ -38,6 +40,33 @@ def scenarios():
     changes = [[], [["size", "3000000"]], [["size", "1000000"], ["server.stack.receive_window", "8760"]],
                [["size", "500000"], ["link.delay", "20 ms"]], [["size", "400000"], ["direction", "to-client"]]]
     return [(name, change) for change in changes for name in names][:SCENARIOS]
+
+
+def messages():
+    """A negotiation, a name query, a datagram, a NetBEUI frame, and each with some bytes changed or cut."""
+    dialects = b"".join(b"\x02" + name + b"\0" for name in (b"PC NETWORK PROGRAM 1.0", b"NT LM 0.12"))
+    smb = b"\xffSMB\x72" + bytes(25) + b"\x33\x1c" + b"\0" + len(dialects).to_bytes(2, "little") + dialects
+    name = b"\x20" + b"CACACACACACACACACACACACACACACACA" + b"\0"
+    whole = [smb, b"\0\0" + len(smb).to_bytes(2, "big") + smb, b"\x12\x34\x01\x10\0\1\0\0\0\0\0\0" + name + b"\0\x20\0\1",
+             b"\x11\x0a\x00\x01\x0a\0\0\1\0\x8a\0\x44\0\0" + name + name, b"\x2c\0\xff\xef\x0a\0" + bytes(6) + b"A".ljust(16) + b"B".ljust(16)]
+    chance = random.Random(7)
+    for message in whole:
+        yield message
+        for _ in range(MUTATIONS):
+            changed = bytearray(message[:chance.randrange(1, len(message) + 1)])
+            changed[chance.randrange(len(changed))] = chance.randrange(256)
+            yield bytes(changed)
+
+
+def messages_are_equal(engine):
+    """The faults, one line each."""
+    asked = [message.hex() for message in messages()]
+    answers = node(engine, [{"act": "decode", "request": {"digits": digits}} for digits in asked])
+    for digits, answer in zip(asked, answers, strict=True):
+        text, line = coax("decode", digits), coax("decode", digits, "--json")
+        told = answer.get("value", {})
+        if (told.get("text"), told.get("json")) != (text.stdout, line.stdout):
+            yield f"{digits}: another text {answer.get('error', '')} {text.stderr}"
 
 
 def captures_are_equal(engine):

@@ -123,6 +123,33 @@ def a_cell_of_the_tour_shows_its_published_figure(driver, _folder):
     assert "published: " in page.text("published"), page.text("published")
 
 
+def a_message_is_shown_field_by_field(driver, _folder):
+    page = Page(driver)
+    driver.find_element("id", "tab-decode").click()
+    page.until("return document.getElementById('kind').options.length === 6")
+    driver.find_element("id", "example").click()
+    page.until("return !document.getElementById('decoded').hidden")
+    assert "NEGOTIATE" in page.text("decoded-title"), page.text("decoded-title")
+    assert "nothing invalid" in page.text("decoded-title"), page.text("decoded-title")
+    # the byte of the command belongs to the field Command, and choosing the field marks that byte
+    page.run("document.querySelector('#decoded-bytes b[data-at=\"8\"]').click()")
+    assert page.run("return document.querySelector('#decoded-fields .chosen button').textContent") == "Command"
+    assert page.run("return [...document.querySelectorAll('#decoded-bytes .chosen')].map((it) => it.dataset.at).join()") == "8"
+    # the address keeps the message
+    fragment = "#" + driver.current_url.partition("#")[2]
+    title = page.text("decoded-title")
+    page = Page(driver, fragment)
+    page.until("return document.getElementById('decoded-title').textContent === arguments[0]", title)
+    # what is no message is named; markup in a message stays text
+    driver.find_element("id", "digits").send_keys("zz")
+    page.until("return document.getElementById('decode-error').textContent.includes(\"'z' is no digit\")")
+    assert page.run("return document.getElementById('decoded').hidden")
+    packed = b"\xffSMB\x72".hex() + "00" * 27 + "00" + "0600" + b"\x02<b>\0".hex() + "00"
+    page.run("const it = document.getElementById('digits'); it.value = arguments[0]; it.dispatchEvent(new Event('input'))", packed)
+    page.until("return document.getElementById('decoded-fields').textContent.includes('<b>')")
+    assert page.run("return document.querySelectorAll('#decoded-fields b').length") == 0
+
+
 def impossible_values_are_named(driver, _folder):
     state = json.dumps({"scenario": "wfw-486", "changes": [["client.stack.mss", "-1"]]})
     page = Page(driver, "#lab=" + state.replace('"', "%22").replace("[", "%5B").replace("]", "%5D"))
@@ -132,7 +159,7 @@ def impossible_values_are_named(driver, _folder):
 def keys_suffice_and_everything_has_a_name(driver, _folder):
     page = Page(driver)
     page.open_lab()
-    unnamed = page.run("""return [...document.querySelectorAll('button, input, select, progress, iframe, summary')].filter((it) =>
+    unnamed = page.run("""return [...document.querySelectorAll('button, input, select, textarea, progress, iframe, summary')].filter((it) =>
         !(it.labels?.length || it.textContent.trim() || it.title || it.getAttribute('aria-label'))).map((it) => it.outerHTML)""")
     assert not unnamed, unnamed
     page.run("""document.getElementById('tab-lab').focus();
@@ -146,7 +173,7 @@ def fits_a_phone_in_both_colours(driver, _folder):
     page = Page(driver)
     for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(13, 17, 23)")):
         chrome.scheme(driver, scheme)
-        for part in ("tab-explain", "tab-lab"):
+        for part in ("tab-explain", "tab-lab", "tab-decode"):
             page.driver.find_element("id", part).click()
             wide = page.run("return document.documentElement.scrollWidth")
             assert wide == 360, f"{part}: {wide} pixels wide"
@@ -156,7 +183,7 @@ def fits_a_phone_in_both_colours(driver, _folder):
 
 
 CHECKS = [a_capture_is_explained_as_by_the_program, broken_files_are_named_and_cost_the_others_nothing, a_slider_changes_the_time_and_a_run_can_be_kept,
-          the_address_keeps_the_state, a_cell_of_the_tour_shows_its_published_figure, impossible_values_are_named,
+          the_address_keeps_the_state, a_cell_of_the_tour_shows_its_published_figure, a_message_is_shown_field_by_field, impossible_values_are_named,
           keys_suffice_and_everything_has_a_name, fits_a_phone_in_both_colours]
 
 
@@ -181,8 +208,8 @@ def main():
     if not PAGE.exists():
         print("SKIPPED: the page could not be built here (scripts/package web says why)")
         return 0
-    faults = [*equal.captures_are_equal(ENGINE), *equal.scenarios_are_equal(ENGINE)]
-    print("\n".join(faults) or f"{len(equal.captures())} captures and {len(equal.scenarios())} scenarios: node gives what coax gives")
+    faults = [*equal.captures_are_equal(ENGINE), *equal.scenarios_are_equal(ENGINE), *equal.messages_are_equal(ENGINE)]
+    print("\n".join(faults) or f"{len(equal.captures())} captures, {len(equal.scenarios())} scenarios and {len(list(equal.messages()))} messages: node gives what coax gives")
     in_chromium()
     return 1 if faults else 0
 

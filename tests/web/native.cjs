@@ -22,6 +22,7 @@ const ACTS = {
     return { json: captures.json(), page: captures.page() };
   },
   run: ({ request }) => JSON.parse(engine.run(JSON.stringify(request))),
+  decode: ({ request }) => JSON.parse(engine.decode(JSON.stringify(request))),
   describe: ({ request }) => JSON.parse(engine.describe(JSON.stringify(request))),
 };
 

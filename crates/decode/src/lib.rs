@@ -17,6 +17,7 @@ mod remote;
 mod smb;
 mod stream;
 mod transaction;
+mod typed;
 mod walk;
 
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub use capture::{Message, messages};
 pub use context::Context;
 pub use field::{Decoded, Field, Identifier, Value};
 pub use layout::Direction;
+pub use typed::{Kind, MAX_DIGITS, bytes_of_digits};
 
 /// Decodes an SMB message, from its header's first byte. `context` knows the requests of its connection.
 pub fn smb_message(bytes: &[u8], context: &mut Context) -> Decoded {

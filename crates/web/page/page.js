@@ -77,7 +77,7 @@ async function compiled() {
 
 // ---- tabs -------------------------------------------------------------------------------------------------------
 
-const PARTS = ['explain', 'lab'];
+const PARTS = ['explain', 'lab', 'decode'];
 
 function choosePart(part, focus) {
   for (const other of PARTS) {
@@ -386,27 +386,154 @@ function duration(seconds) {
   return `${minutes} min ${Math.round(seconds - minutes * 60)} s`;
 }
 
+// ---- messages ---------------------------------------------------------------------------------------------------
+
+/** A negotiation with the dialects of Windows for Workgroups 3.11. */
+const EXAMPLE = '0000008eff534d4272000000000000000000000000000000000000000000331c0000014c006b00025043204e4554574f524b'
+  + '2050524f4752414d20312e3000024d4943524f534f4654204e4554574f524b5320332e300002444f53204c4d312e32583030'
+  + '320002444f53204c414e4d414e322e31000257696e646f777320666f7220576f726b67726f75707320332e316100';
+const ROW = 16;
+
+class Decoder {
+  constructor(engine, kinds) {
+    this.engine = engine;
+    $('kind').append(...kinds.map(({ name, title }) => element('option', { value: name }, title)));
+    $('digits').oninput = () => this.decode();
+    $('kind').onchange = () => this.decode();
+    $('example').onclick = () => { $('digits').value = EXAMPLE; $('kind').value = ''; this.decode(); };
+    $('save-decoded').onclick = () => { if (this.shown) save('message.json', 'application/json', this.shown.json); };
+    $('decoded-bytes').onclick = ({ target }) => { if (target.dataset.at) this.chooseByte(Number(target.dataset.at)); };
+  }
+
+  /** Decodes what is typed; of several changes while the engine works, the last one counts. */
+  async decode() {
+    const digits = $('digits').value;
+    const request = { digits, kind: $('kind').value };
+    this.newest = request;
+    if (digits.trim() === '') {
+      this.show(null);
+      return;
+    }
+    try {
+      const decoded = await this.engine.ask('decode', { request });
+      if (this.newest === request) this.show(decoded);
+    } catch (error) {
+      if (this.newest === request) this.show(null, error.message);
+    }
+  }
+
+  show(decoded, error = '') {
+    this.shown = decoded;
+    $('decode-error').textContent = error;
+    $('decoded').hidden = !decoded;
+    history.replaceState(null, '', decoded ? this.fragment() : location.href.split('#')[0]);
+    if (!decoded) return;
+    const problems = { 0: 'nothing invalid', 1: '1 problem' }[decoded.problems] ?? `${decoded.problems} problems`;
+    $('decoded-title').textContent = `${decoded.title}, ${decoded.length.toLocaleString('en')} bytes, ${problems}`;
+    const more = decoded.rows_left ? [element('tr', {}, element('td', { colSpan: 4 }, `and ${decoded.rows_left} more fields`))] : [];
+    $('decoded-fields').tBodies[0].replaceChildren(...decoded.rows.map((row, at) => this.row(row, at)), ...more);
+    $('decoded-bytes').replaceChildren(...this.bytes(decoded));
+  }
+
+  row({ at, len, depth, name, value, meaning, problem }, index) {
+    const button = element('button', { type: 'button' }, name);
+    button.style.paddingLeft = `${depth}rem`;
+    button.onclick = () => this.choose(index);
+    const words = element('td', {}, [value, meaning].filter(Boolean).join('  '));
+    if (problem) words.append(element('span', { className: 'problem' }, problem));
+    return element('tr', {}, element('td', {}, String(at)), element('td', {}, String(len)), element('td', {}, button), words);
+  }
+
+  bytes({ bytes, length }) {
+    const lines = [];
+    for (let at = 0; at < bytes.length; at += ROW) {
+      const part = bytes.slice(at, at + ROW);
+      const cells = part.flatMap((byte, column) => [byteCell(at + column, byte.toString(16).padStart(2, '0')), ' ']);
+      const letters = part.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('');
+      lines.push(at.toString(16).padStart(4, '0'), '  ', ...cells, '   '.repeat(ROW - part.length), ' ', letters, '\n');
+    }
+    if (length > bytes.length) lines.push(`and ${(length - bytes.length).toLocaleString('en')} more bytes`);
+    return lines;
+  }
+
+  /** The innermost field that contains this byte. */
+  chooseByte(byte) {
+    const contains = ({ at, len }) => at <= byte && byte < at + len;
+    const index = this.shown.rows.reduce((best, row, index, rows) => (contains(row) && (best < 0 || row.len <= rows[best].len) ? index : best), -1);
+    if (index >= 0) this.choose(index).scrollIntoView({ block: 'nearest' });
+  }
+
+  /** Marks a field and its bytes; its row. */
+  choose(index) {
+    const { at, len } = this.shown.rows[index];
+    for (const cell of $('decoded-bytes').querySelectorAll('b')) {
+      const byte = Number(cell.dataset.at);
+      cell.classList.toggle('chosen', at <= byte && byte < at + len);
+    }
+    $('decoded-bytes').querySelector('.chosen')?.scrollIntoView({ block: 'nearest' });
+    const rows = [...$('decoded-fields').tBodies[0].rows];
+    rows.forEach((row, other) => row.classList.toggle('chosen', other === index));
+    return rows[index];
+  }
+
+  fragment() {
+    const digits = this.shown.bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    const kind = $('kind').value;
+    return digits.length > 8192 ? '#decode' : `#decode=${kind ? `${kind}:` : ''}${digits}`;
+  }
+
+  /** Takes up the message of the address. */
+  restore() {
+    const [, kind, digits] = /^#decode=(?:([a-z]+):)?(.*)$/.exec(location.hash) ?? [];
+    if (digits === undefined) return;
+    $('digits').value = digits;
+    $('kind').value = kind ?? '';
+    if ($('kind').selectedIndex < 0) $('kind').value = '';
+    this.decode();
+  }
+}
+
+function byteCell(at, text) {
+  const cell = element('b', {}, text);
+  cell.dataset.at = at;
+  return cell;
+}
+
 // ---- start ------------------------------------------------------------------------------------------------------
+
+/** The lab and the decoder, each with a thread that begins when its tab is opened first. */
+class Parts {
+  constructor(module, script) {
+    this.engine = () => new Engine(module, script);
+    this.opened = new Map();
+  }
+
+  async open(part) {
+    if (part === 'explain' || this.opened.has(part)) return;
+    this.opened.set(part, true);
+    const engine = this.engine();
+    const catalogue = await engine.ask('catalogue', {});
+    $('version').textContent = catalogue.version;
+    if (part === 'lab') {
+      const lab = new Lab(engine, catalogue);
+      if (!lab.restore()) lab.open('dos-ms-net-full');
+    } else {
+      new Decoder(engine, catalogue.kinds).restore();
+    }
+  }
+}
 
 async function begin() {
   try {
     const module = await compiled();
     const script = $('engine-script').textContent;
-    const explaining = new Engine(module, script);
-    beginExplain(explaining);
-    let lab = null;
-    const openLab = async () => {
-      if (lab) return;
-      const engine = new Engine(module, script);
-      const catalogue = await engine.ask('catalogue', {});
-      $('version').textContent = catalogue.version;
-      lab = new Lab(engine, catalogue);
-      if (!lab.restore()) lab.open('dos-ms-net-full');
-    };
-    beginTabs((part) => { if (part === 'lab') openLab(); });
-    if (location.hash.startsWith('#lab')) {
-      choosePart('lab');
-      await openLab();
+    beginExplain(new Engine(module, script));
+    const parts = new Parts(module, script);
+    beginTabs((part) => parts.open(part));
+    const named = PARTS.find((part) => location.hash.startsWith(`#${part}`));
+    if (named) {
+      choosePart(named);
+      await parts.open(named);
     }
     document.body.dataset.ready = 'yes';
   } catch (error) {

@@ -36,6 +36,7 @@ const ACTS = {
   explain,
   catalogue: () => JSON.parse(wasm_bindgen.catalogue()),
   describe: ({ request }) => JSON.parse(wasm_bindgen.describe(JSON.stringify(request))),
+  decode: ({ request }) => JSON.parse(wasm_bindgen.decode(JSON.stringify(request))),
   run: ({ request }) => JSON.parse(wasm_bindgen.run(JSON.stringify(request))),
 };
 

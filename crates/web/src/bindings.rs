@@ -2,7 +2,7 @@
 
 use wasm_bindgen::prelude::*;
 
-use crate::{Analysis, lab};
+use crate::{Analysis, decode, lab};
 
 /// [`Analysis`] for the page.
 #[wasm_bindgen]
@@ -76,6 +76,15 @@ pub fn describe(request: &str) -> Result<String, JsError> {
 #[wasm_bindgen]
 pub fn run(request: &str) -> Result<String, JsError> {
     text(lab::run(request))
+}
+
+/// [`decode::typed`].
+///
+/// # Errors
+/// As there.
+#[wasm_bindgen(js_name = decode)]
+pub fn decode_typed(request: &str) -> Result<String, JsError> {
+    text(decode::typed(request))
 }
 
 fn text(value: anyhow::Result<serde_json::Value>) -> Result<String, JsError> {

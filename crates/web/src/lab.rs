@@ -11,7 +11,10 @@ use coax_report::lab::{keys, plots::sequence::sequence, report, run};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::sliders::{SLIDERS, SWITCHES};
+use crate::{
+    decode::KINDS,
+    sliders::{SLIDERS, SWITCHES},
+};
 
 /// A scenario and changes of it, as the page sends them.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -27,7 +30,7 @@ pub struct Request {
     pub picture: bool,
 }
 
-/// What can be chosen: the files of each kind with their titles, the tables, and the sliders.
+/// What can be chosen: the files of each kind with their titles, the tables, the sliders, and the kinds of messages.
 pub fn catalogue() -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -45,6 +48,7 @@ pub fn catalogue() -> Value {
             choice("server.stack", "TCP stack of the server", files::STACKS),
             choice("server.machine", "Machine of the server", files::MACHINES),
         ],
+        "kinds": KINDS.map(|(name, _, title)| json!({ "name": name, "title": title })),
         "scenarios": titled(files::SCENARIOS),
         "sliders": SLIDERS,
         "switches": SWITCHES,

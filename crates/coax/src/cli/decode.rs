@@ -10,7 +10,7 @@ use std::{
 use clap::{Args, ValueEnum};
 
 use super::output::WrongUsage;
-use coax_decode::{Context, Decoded, Message};
+use coax_decode::{MAX_DIGITS, Message, bytes_of_digits};
 use coax_explain::capture;
 use coax_report::decode::{Place, Shown, fields, heading, line, summary};
 use coax_wire::time::Time;
@@ -83,8 +83,17 @@ impl Frames {
     }
 }
 
-/// The longest input of digits, bytes.
-const MAX_TEXT: u64 = 1 << 20;
+impl From<Kind> for coax_decode::Kind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Session => Self::Session,
+            Kind::Smb => Self::Smb,
+            Kind::Name => Self::Name,
+            Kind::Datagram => Self::Datagram,
+            Kind::Netbeui => Self::Netbeui,
+        }
+    }
+}
 
 /// Does what the command line says.
 ///
@@ -117,7 +126,10 @@ fn from_standard_input(args: &DecodeArgs) -> Result<ExitCode, WrongUsage> {
         eprintln!("note: reading digits from the terminal until Ctrl+D");
     }
     let mut first = Vec::new();
-    let read = input.by_ref().take(MAX_TEXT).read_to_end(&mut first);
+    let read = input
+        .by_ref()
+        .take(MAX_DIGITS as u64)
+        .read_to_end(&mut first);
     if let Err(error) = read {
         return Ok(failed("standard input", &error.into()));
     }
@@ -133,14 +145,17 @@ fn from_standard_input(args: &DecodeArgs) -> Result<ExitCode, WrongUsage> {
 }
 
 fn of_digits(args: &DecodeArgs, text: &str) -> Result<ExitCode, WrongUsage> {
-    let bytes = bytes_of(text).map_err(|problem| {
+    let bytes = bytes_of_digits(text).map_err(|problem| {
         let shown: String = text.trim().chars().take(60).collect();
         let message = format!("'{shown}' is neither a file nor hexadecimal digits: {problem}");
         WrongUsage::new("decode", message)
             .at(args.input.first().map_or("", String::as_str))
             .help("name a capture file, or give the bytes of a message as digits, such as 85 00 00 00")
     })?;
-    let decoded = of_kind(args.kind.unwrap_or_else(|| recognised(&bytes)), &bytes);
+    let kind = args
+        .kind
+        .map_or_else(|| coax_decode::Kind::of(&bytes), Into::into);
+    let decoded = kind.decode(&bytes);
     let shown = Shown {
         place: None,
         bytes: &bytes,
@@ -148,64 +163,6 @@ fn of_digits(args: &DecodeArgs, text: &str) -> Result<ExitCode, WrongUsage> {
         decoded: &decoded,
     };
     Ok(super::output::print(&rendered(args, &shown)))
-}
-
-/// The bytes that digits stand for.
-fn bytes_of(text: &str) -> Result<Vec<u8>, String> {
-    if text.len() as u64 >= MAX_TEXT {
-        return Err(format!(
-            "it is longer than the {MAX_TEXT} characters that are read"
-        ));
-    }
-    let text = text.replace("0x", " ");
-    let kept: Vec<char> = text
-        .chars()
-        .filter(|c| !c.is_whitespace() && !":,-".contains(*c))
-        .collect();
-    if let Some(wrong) = kept.iter().find(|c| !c.is_ascii_hexdigit()) {
-        return Err(format!("{wrong:?} is no digit"));
-    }
-    if kept.is_empty() || kept.len() % 2 == 1 {
-        return Err(format!("{} digits are no whole bytes", kept.len()));
-    }
-    let pair = |pair: &[char]| {
-        pair.iter()
-            .filter_map(|c| c.to_digit(16))
-            .fold(0, |byte, digit| byte << 4 | digit) as u8
-    };
-    Ok(kept.chunks(2).map(pair).collect())
-}
-
-/// What the bytes are, by their beginning.
-fn recognised(bytes: &[u8]) -> Kind {
-    match bytes {
-        [0xff, b'S', b'M', b'B', ..] => Kind::Smb,
-        [0x2c | 0x0e, 0, 0xff, 0xef, ..] => Kind::Netbeui,
-        [0x10..=0x16, _, _, _, _, _, _, _, 0, 138, ..] => Kind::Datagram,
-        [0 | 0x81..=0x85, high, middle, low, rest @ ..]
-            if length(*high, *middle, *low) == rest.len() =>
-        {
-            Kind::Session
-        }
-        [0, _, _, _, 0xff, b'S', b'M', b'B', ..] => Kind::Session,
-        [_, _, _, _, 0, 0 | 1, 0, 0 | 1, ..] => Kind::Name,
-        _ => Kind::Session,
-    }
-}
-
-fn length(high: u8, middle: u8, low: u8) -> usize {
-    usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low)
-}
-
-fn of_kind(kind: Kind, bytes: &[u8]) -> Decoded {
-    let mut context = Context::default();
-    match kind {
-        Kind::Session => coax_decode::session_packet(bytes, &mut context),
-        Kind::Smb => coax_decode::smb_message(bytes, &mut context),
-        Kind::Name => coax_decode::name_packet(bytes),
-        Kind::Datagram => coax_decode::datagram(bytes),
-        Kind::Netbeui => coax_decode::netbeui_frame(bytes, &mut context),
-    }
 }
 
 fn rendered(args: &DecodeArgs, shown: &Shown<'_>) -> String {

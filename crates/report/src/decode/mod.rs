@@ -4,7 +4,7 @@ mod json;
 mod text;
 
 pub use json::line;
-pub use text::{fields, heading, summary};
+pub use text::{fields, heading, summary, value};
 
 use coax_decode::Decoded;
 use coax_wire::time::Time;

@@ -92,6 +92,14 @@ pub fn fields(shown: &Shown<'_>) -> String {
     text
 }
 
+/// A field's value; the first bytes of one without a meaning.
+pub fn value(bytes: &[u8], field: &Field) -> String {
+    match &field.value {
+        Value::Bytes => digits(bytes, field.at, field.len, SHOWN),
+        value => value.to_string(),
+    }
+}
+
 fn line(text: &mut String, bytes: &[u8], field: &Field) {
     let name = format!(
         "{:indent$}{}",
@@ -99,10 +107,7 @@ fn line(text: &mut String, bytes: &[u8], field: &Field) {
         field.name,
         indent = usize::from(field.depth) * 2
     );
-    let value = match &field.value {
-        Value::Bytes => digits(bytes, field.at, field.len, SHOWN),
-        value => value.to_string(),
-    };
+    let value = value(bytes, field);
     let mut line = format!(
         "{:>6} {:>6}  {name:<NAME_WIDTH$} {value}",
         field.at, field.len
