@@ -8,6 +8,7 @@ extern crate std;
 
 mod browse;
 mod datagram;
+pub mod ipx;
 mod limit;
 pub mod llc;
 mod lmhosts;

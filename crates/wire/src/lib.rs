@@ -13,6 +13,7 @@ pub mod ether;
 pub mod header;
 pub mod info;
 pub mod io;
+pub mod ipx;
 pub mod llc;
 pub mod mailslot;
 pub mod nbf;

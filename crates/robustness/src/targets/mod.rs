@@ -5,6 +5,7 @@ mod decode;
 mod decoders;
 mod ethernet;
 mod explain;
+mod ipx;
 mod logon;
 mod names;
 mod netbios;
@@ -65,6 +66,8 @@ pub const TARGETS: &[Target] = &[
         ethernet::station,
         ethernet::conversations,
     ),
+    target("ipx_frames", ipx::frame, ipx::frames),
+    target("ipx_station", ipx::station, ipx::conversations),
     target("datagrams", netbios::datagrams, seeds::datagrams),
     target("browser", netbios::browser, seeds::browser),
     target("ntlmssp", logon::ntlmssp, seeds::ntlmssp),
