@@ -1,4 +1,5 @@
 """The page's engine under node gives what the program gives: captures and messages byte for byte, scenarios value for value."""
+import functools
 import json
 import random
 import subprocess
@@ -11,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CAPTURES, SCENARIOS = 50, 50
 LARGEST = 3_000_000
 MUTATIONS = 7
+TAPS = [("client", "to-server"), ("server", "to-client")]
 HERE = Path(__file__).parent
 
 
@@ -21,14 +23,21 @@ def node(engine, requests):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@functools.cache
 def coax(*words, folder=ROOT):
     return subprocess.run([subject.coax_binary(), *map(str, words)], cwd=folder, capture_output=True, text=True, timeout=120)
 
 
-def captures():
-    """Captures of the repository, those of wrong shape too."""
-    folder = ROOT / "tests" / "captures"
-    found = [path for path in sorted(folder.rglob("*.pcap*")) if path.is_file() and path.stat().st_size < LARGEST]
+def captures(folder):
+    """Captures of the repository, those of wrong shape too, and as many of the lab as make 50."""
+    found = [path for path in sorted((ROOT / "tests" / "captures").rglob("*.pcap*")) if path.is_file() and path.stat().st_size < LARGEST]
+    names = sorted(path.stem for path in (ROOT / "data" / "scenarios").glob("*.toml"))
+    kinds = [(name, tap, direction) for tap, direction in TAPS for name in names]
+    for name, tap, direction in kinds[:max(0, CAPTURES - len(found))]:
+        path = folder / f"{name}-{tap}.pcapng"
+        done = coax("lab", "run", name, "--set", "size=60000", "--set", f"direction={direction}", "--tap", tap, "--pcap", path)
+        assert done.returncode == 0, done.stderr
+        found.append(path)
     return found[:CAPTURES]
 
 
@@ -58,42 +67,56 @@ def messages():
             yield bytes(changed)
 
 
-def messages_are_equal(engine):
+def messages_are_equal(answers):
     """The faults, one line each."""
-    asked = [message.hex() for message in messages()]
-    answers = node(engine, [{"act": "decode", "request": {"digits": digits}} for digits in asked])
-    for digits, answer in zip(asked, answers, strict=True):
+    for message, answer in zip(messages(), answers, strict=True):
+        digits = message.hex()
         text, line = coax("decode", digits), coax("decode", digits, "--json")
         told = answer.get("value", {})
         if (told.get("text"), told.get("json")) != (text.stdout, line.stdout):
             yield f"{digits}: another text {answer.get('error', '')} {text.stderr}"
 
 
-def captures_are_equal(engine):
-    """The faults, one line each."""
-    paths = captures()
-    answers = node(engine, [{"act": "explain", "name": path.name, "path": str(path)} for path in paths])
+@functools.cache
+def explained(path):
+    """What the program says: its exit code, JSON and errors, and its page."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "page.html"
+        done = coax("explain", "--json", "--html", page, path.name, folder=path.parent)
+        return done, page.read_text() if page.exists() else ""
+
+
+def captures_are_equal(paths, answers):
+    """The faults, one line each. An answer has `json` and `page`, or `error` and `defect`."""
     for path, answer in zip(paths, answers, strict=True):
-        with tempfile.TemporaryDirectory() as folder:
-            page = Path(folder) / "page.html"
-            told = coax("explain", "--json", "--html", page, path.name, folder=path.parent)
-            if told.returncode != 0:
-                if "error" not in answer or answer["defect"] or answer["error"] not in told.stderr:
-                    yield f"{path.name}: coax says {told.stderr!r}, the page {answer.get('error')!r}"
-            elif answer.get("value", {}).get("json") != told.stdout:
-                yield f"{path.name}: another JSON {answer.get('error', '')}"
-            elif answer["value"]["page"] != page.read_text():
-                yield f"{path.name}: another page"
+        done, page = explained(path)
+        if done.returncode != 0:
+            if "error" not in answer or answer["defect"] or answer["error"] not in done.stderr:
+                yield f"{path.name}: coax says {done.stderr!r}, the page {answer.get('error')!r}"
+        elif answer.get("value", {}).get("json") != done.stdout:
+            yield f"{path.name}: another JSON {answer.get('error', '')}"
+        elif answer["value"]["page"] != page:
+            yield f"{path.name}: another page"
 
 
-def scenarios_are_equal(engine):
+def requests():
+    """The scenarios as the page's engine gets them."""
+    return [{"scenario": name, "changes": changes} for name, changes in scenarios()]
+
+
+def scenarios_are_equal(answers):
     """The faults, one line each."""
-    asked = scenarios()
-    answers = node(engine, [{"act": "run", "request": {"scenario": name, "changes": changes}} for name, changes in asked])
-    for (name, changes), answer in zip(asked, answers, strict=True):
+    for (name, changes), answer in zip(scenarios(), answers, strict=True):
         words = [word for key, value in changes for word in ("--set", f"{key}={value}")]
         done = coax("lab", "run", name, "--json", *words)
         told = json.loads(done.stdout or "{}")
         told.pop("cell", None)
         if answer.get("value", {}).get("summary", {}) != told or answer.get("error", "") not in done.stderr:
             yield f"{name} {changes}: another result {answer.get('error', '')} {done.stderr}"
+
+
+def node_is_equal(engine, paths):
+    """The faults of the engine under node, one line each."""
+    yield from captures_are_equal(paths, node(engine, [{"act": "explain", "name": path.name, "path": str(path)} for path in paths]))
+    yield from scenarios_are_equal(node(engine, [{"act": "run", "request": request} for request in requests()]))
+    yield from messages_are_equal(node(engine, [{"act": "decode", "request": {"digits": message.hex()}} for message in messages()]))

@@ -74,6 +74,32 @@ def a_capture_is_explained_as_by_the_program(driver, folder):
     assert verdict, "the report is empty"
 
 
+# asks the page's own engine, as the page does, without showing the result
+ASK = """const [requests, done] = arguments;
+    (async () => {
+      const engine = new Engine(await compiled(), $('engine-script').textContent);
+      const answers = [];
+      for (const [kind, data] of requests) {
+        const files = kind === 'explain' ? [$('files').files[data]] : [];
+        const asked = kind === 'explain' ? { files } : { request: data };
+        await engine.ask(kind, asked).then((value) => answers.push({ value }), (error) => answers.push({ error: error.message, defect: true }));
+      }
+      done(answers.map(({ value, ...rest }) => (value?.problems?.length && !value.page ? { error: value.problems[0], defect: false } : { value, ...rest })));
+    })();"""
+
+
+def results_in_chromium_are_those_of_the_program(driver, folder):
+    page, paths = Page(driver), equal.captures(folder)
+    page.choose_files(*paths)
+    driver.set_script_timeout(300)
+    told = driver.execute_async_script(ASK, [["explain", at] for at in range(len(paths))])
+    told = [{**it, "error": it["error"].partition(": ")[2]} if "error" in it else it for it in told]
+    faults = [*equal.captures_are_equal(paths, told),
+              *equal.scenarios_are_equal(driver.execute_async_script(ASK, [["run", request] for request in equal.requests()])),
+              *equal.messages_are_equal(driver.execute_async_script(ASK, [["decode", {"digits": it.hex()}] for it in equal.messages()]))]
+    assert not faults, "\n".join(faults)
+
+
 def broken_files_are_named_and_cost_the_others_nothing(driver, folder):
     page, good = Page(driver), captured(folder)
     (folder / "empty.pcap").write_bytes(b"")
@@ -182,7 +208,7 @@ def fits_a_phone_in_both_colours(driver, _folder):
     chrome.size(driver, 1200, 900)
 
 
-CHECKS = [a_capture_is_explained_as_by_the_program, broken_files_are_named_and_cost_the_others_nothing, a_slider_changes_the_time_and_a_run_can_be_kept,
+CHECKS = [results_in_chromium_are_those_of_the_program, a_capture_is_explained_as_by_the_program, broken_files_are_named_and_cost_the_others_nothing, a_slider_changes_the_time_and_a_run_can_be_kept,
           the_address_keeps_the_state, a_cell_of_the_tour_shows_its_published_figure, a_message_is_shown_field_by_field, impossible_values_are_named,
           keys_suffice_and_everything_has_a_name, fits_a_phone_in_both_colours]
 
@@ -208,8 +234,10 @@ def main():
     if not PAGE.exists():
         print("SKIPPED: the page could not be built here (scripts/package web says why)")
         return 0
-    faults = [*equal.captures_are_equal(ENGINE), *equal.scenarios_are_equal(ENGINE), *equal.messages_are_equal(ENGINE)]
-    print("\n".join(faults) or f"{len(equal.captures())} captures, {len(equal.scenarios())} scenarios and {len(list(equal.messages()))} messages: node gives what coax gives")
+    with tempfile.TemporaryDirectory() as folder:
+        paths = equal.captures(Path(folder))
+        faults = list(equal.node_is_equal(ENGINE, paths))
+    print("\n".join(faults) or f"{len(paths)} captures, {len(equal.requests())} scenarios and {len(list(equal.messages()))} messages: node gives what coax gives")
     in_chromium()
     return 1 if faults else 0
 

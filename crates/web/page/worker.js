@@ -4,10 +4,21 @@ let engine = null;
 /** How much of a file is read at once, bytes. Pieces of 1 MB take longer in Chromium, larger ones save nothing. */
 const PIECE = 8 << 20;
 
+/** Pieces that are read while earlier ones are analysed. */
+const AHEAD = 2;
+
 async function add(captures, file, report) {
   captures.begin(file.name);
+  const read = (at) => {
+    const piece = file.slice(at, at + PIECE).arrayBuffer();
+    piece.catch(() => {}); // the loop reports it when it is this piece's turn
+    return piece;
+  };
+  const pieces = [];
+  let asked = 0;
   for (let at = 0; at < file.size; at += PIECE) {
-    captures.push(new Uint8Array(await file.slice(at, at + PIECE).arrayBuffer()));
+    for (; asked < file.size && asked <= at + AHEAD * PIECE; asked += PIECE) pieces.push(read(asked));
+    captures.push(new Uint8Array(await pieces.shift()));
     report(Math.min(at + PIECE, file.size));
   }
   captures.end();
