@@ -150,6 +150,7 @@ STEPS = [
     peer("netbeui", "NetBEUI over a virtual cable, read by tshark", "netbeui.main", impossible=no_cable),
     peer("durability", "kills, power cuts and syncs", "durability.main"),
     peer("pacing", "bursts that an old card can take", "pacing.main", 300, ("--ci",), impossible=link.impossible),
+    peer("faults", "faults of coax serve --fault with independent clients", "developers.faults"),
     peer("decode", "fields of messages beside tshark", "decode.main"),
     peer("batch", "DuckDB reads the tables of many captures", "batch.main", impossible=lambda: no_package("duckdb")),
     peer("explain-wild", "explain beside tcptrace and tshark", "explain.wild", 600),

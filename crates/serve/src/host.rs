@@ -6,6 +6,7 @@ use std::sync::{
 };
 use std::time::Instant;
 
+use coax_fault::Plan;
 use coax_netbios::SessionConfig;
 use coax_server::{Server, table::ShareId};
 use coax_wire::time::Span;
@@ -16,6 +17,7 @@ use coax_clock::Clock;
 use super::{
     admission::Admission,
     budgets::means,
+    ci::Counts,
     lanes::Lanes,
     pacing::LearnedLimits,
     pcap::Capture,
@@ -54,6 +56,10 @@ pub(super) struct Host {
     pub(super) limits: Arc<LearnedLimits>,
     /// The packet capture, if enabled.
     pub(super) capture: Option<Capture>,
+    /// The faults that are injected, if any.
+    pub(super) faults: Option<Arc<Plan>>,
+    /// What a server for continuous integration counts.
+    pub(super) ci: Option<Arc<Counts>>,
     /// Reports changes by local programs, if a share wants that.
     pub(super) local: OnceLock<Arc<dyn Follower>>,
     /// Limits on the number of clients.
@@ -98,6 +104,8 @@ impl Host {
             clients: Registry::default(),
             limits: Arc::default(),
             capture: None,
+            faults: None,
+            ci: None,
             local: OnceLock::new(),
             phases: Phases::default(),
             stopping: AtomicBool::new(false),

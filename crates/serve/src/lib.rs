@@ -16,6 +16,7 @@ mod bound;
 mod budgets;
 mod build;
 mod carrier;
+pub mod ci;
 pub mod commands;
 mod folder;
 mod folders;
@@ -81,6 +82,7 @@ use tokio::{
 pub use self::{bound::Bound, probe::why_not_writable, reload::Read};
 use self::{
     build::Built,
+    ci::{CiStart, Counts, Ended, Watch},
     commands::Runner,
     host::Host,
     memory::Memory,
@@ -95,6 +97,7 @@ use self::{
     tuning::Tuning,
 };
 use coax_ethernet::Station;
+use coax_fault::{Fault, Plan};
 use coax_smbconf::settings::Settings;
 
 /// Additional threads for work that must not queue behind clients.
@@ -125,6 +128,10 @@ pub struct Start {
     pub read: Read,
     /// Replace the server that runs, and take its sockets over.
     pub takeover: bool,
+    /// The faults to inject.
+    pub faults: Vec<Fault>,
+    /// Serve the continuous integration of a client.
+    pub ci: Option<CiStart>,
 }
 
 /// Serves until a stop signal. After the first signal clients finish; the second signal stops at once. `greet` runs once
@@ -132,7 +139,7 @@ pub struct Start {
 ///
 /// # Errors
 /// The reason the server could not start: a folder, an address, or the system.
-pub fn run(settings: Settings, start: Start, greet: impl FnOnce(&Bound)) -> Result<()> {
+pub fn run(settings: Settings, start: Start, greet: impl FnOnce(&Bound)) -> Result<Finish> {
     let Prepared {
         parts,
         log,
@@ -158,7 +165,9 @@ pub fn run(settings: Settings, start: Start, greet: impl FnOnce(&Bound)) -> Resu
         capture,
         ..parts
     };
-    let running = Running::start_on(threads, parts, settings, reporter)?;
+    let under_test = UnderTest::of(&start);
+    let running = Running::start_on(threads, parts, settings, (reporter, under_test))?;
+    running.introduce(start.ci.as_ref(), &start.faults);
     running.host.reporter.notice(report.to_string());
     for warning in warnings {
         running.host.reporter.notice(warning.in_one_line());
@@ -166,8 +175,33 @@ pub fn run(settings: Settings, start: Start, greet: impl FnOnce(&Bound)) -> Resu
     greet(running.bound());
     notify::ready(start.takeover);
     let reloader = Reloader::new(start.read, reach, tuning.folder_period);
-    running.until_signalled(signals, reloader, control);
-    Ok(())
+    running.until_signalled(signals, reloader, (control, start.ci))
+}
+
+/// How a server ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// As it was told to.
+    Done,
+    /// The test of a client has not passed: the summary says why.
+    Problems,
+}
+
+/// What is special about a server that tests clients.
+#[derive(Debug, Default)]
+struct UnderTest {
+    faults: Option<Arc<Plan>>,
+    counts: Option<Arc<Counts>>,
+}
+
+impl UnderTest {
+    fn of(start: &Start) -> Self {
+        let has_faults = !start.faults.is_empty();
+        Self {
+            faults: has_faults.then(|| Arc::new(Plan::new(start.faults.clone()))),
+            counts: start.ci.as_ref().map(|_| Arc::default()),
+        }
+    }
 }
 
 /// The runtime, and how it serves clients.
@@ -200,14 +234,14 @@ impl Running {
     pub fn start(settings: Settings, reporter: Reporter) -> Result<Self> {
         let Prepared { parts, .. } = Prepared::new(&settings)?;
         let threads = Threads::new(Tuning::default(), parts.built.folders.len())?;
-        Self::start_on(threads, parts, settings, reporter)
+        Self::start_on(threads, parts, settings, (reporter, UnderTest::default()))
     }
 
     fn start_on(
         threads: Threads,
         parts: Parts,
         settings: Settings,
-        reporter: Reporter,
+        (reporter, under_test): (Reporter, UnderTest),
     ) -> Result<Self> {
         let printing = printing::Printing::start(&settings, &reporter, parts.runner)
             .context("the system gives no thread to print with")?;
@@ -225,6 +259,7 @@ impl Running {
         let service = Service::new(server, settings, folders.clone(), numbers, 0);
         let mut host = Host::new(service, reporter, printing, tuning);
         host.capture = capture;
+        (host.faults, host.ci) = (under_test.faults, under_test.counts);
         let host = Arc::new(host);
         let (alive, gone) = mpsc::channel(1);
         let entering = Entering {
@@ -263,21 +298,46 @@ impl Running {
         self.names
     }
 
-    fn until_signalled(mut self, signals: Signals, reloader: Reloader, control: Option<Offer>) {
+    /// Tells scripts what they need for a test, and everybody that faults are injected.
+    fn introduce(&self, ci: Option<&CiStart>, faults: &[Fault]) {
+        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        match ci {
+            Some(ci) => self
+                .host
+                .reporter
+                .tell(Line::Ci(Box::new(ci.line(&self.bound, faults)))),
+            None if faults.is_empty() => {}
+            None => self
+                .host
+                .reporter
+                .notice(format!("this server injects faults: {}", faults.join("; "))),
+        }
+    }
+
+    fn until_signalled(
+        mut self,
+        signals: Signals,
+        reloader: Reloader,
+        (control, ci): (Option<Offer>, Option<CiStart>),
+    ) -> Result<Finish> {
+        let watch = ci.map(|ci| ci.watch).unwrap_or_default();
+        let watch = self.runtime.block_on(async { Watch::begin(watch) });
         self.runtime.spawn(notify::keep_alive(self.host.clone()));
         let operation = Operation {
             control,
             host: &self.host,
             signals,
+            watch: watch.context("cannot watch the parent process")?,
+            ended: Ended::Signal,
             reloader: Arc::new(reloader),
             gone: &mut self.gone,
         };
-        self.runtime.block_on(operation.run());
+        let ended = self.runtime.block_on(operation.run());
         // The stations tell their peers that sessions end.
         drop(self.stations);
         drop(self.memory);
         self.runtime.shutdown_background();
-        self.host.flush();
+        Ok(finish(&self.host, ended))
     }
 
     /// Stops the server: it accepts no new clients, finishes requests in flight and closes connections.
@@ -291,6 +351,21 @@ impl Running {
         self.runtime.shutdown_background();
         self.host.flush();
     }
+}
+
+/// Writes the last lines.
+fn finish(host: &Host, ended: Ended) -> Finish {
+    let mut finish = Finish::Done;
+    if let Some(counts) = &host.ci {
+        let seconds = host.began.elapsed().as_secs();
+        let summary = counts.summary(host.faults.as_deref(), ended, seconds);
+        if summary.exit_code != 0 {
+            finish = Finish::Problems;
+        }
+        host.reporter.tell(Line::Summary(Box::new(summary)));
+    }
+    host.flush();
+    finish
 }
 
 /// Opens the capture file before the sandbox restricts file access.

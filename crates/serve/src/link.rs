@@ -6,6 +6,8 @@
 
 mod change_over;
 mod descriptor;
+mod faults;
+mod memory;
 mod print;
 mod shown;
 
@@ -18,12 +20,10 @@ use std::{
 };
 
 use coax_netbios::Session;
-use coax_server::{
-    Connection, Event, Peer, Reach,
-    budget::{Exceeded, Lease, Resource},
-    table::ShareId,
-};
+use coax_server::{Connection, Event, Peer, Reach, budget::Lease, table::ShareId};
 use coax_wire::{nbt::session::Framing, time::Time};
+
+use faults::Faults;
 
 use super::{
     carrier::Carrier,
@@ -77,6 +77,8 @@ struct Inner {
     /// The configuration under which the client negotiated.
     negotiated: u64,
     outbox: Outbox,
+    /// Present only if the server injects faults.
+    faults: Option<Box<Faults>>,
     /// The disks that sending the `outbox` may access.
     unsent: Reach,
     story: Story,
@@ -107,6 +109,7 @@ impl Link {
             engine: None,
             negotiated: 0,
             outbox: Outbox::default(),
+            faults: None,
             unsent: Reach::Nothing,
             story,
             lease: None,
@@ -387,6 +390,7 @@ impl Link {
             let service = self.host.service();
             inner.negotiated = service.generation;
             inner.engine = Some(self.engine(&service, &mut inner.story, peer)?);
+            inner.faults = Faults::begin(&self.host, framing);
             // A reload since then is found at the next look.
             self.generation.store(service.generation, Ordering::Relaxed);
         }
@@ -398,8 +402,18 @@ impl Link {
             false => inner.unsent.and(reach),
         };
         inner.story.request(framing, message);
-        if let Some(engine) = &mut inner.engine {
-            engine.handle_message(self.host.clock.now(), message);
+        let now = self.host.clock.now();
+        let Inner {
+            engine,
+            faults,
+            story,
+            ..
+        } = &mut *inner;
+        let serves = faults
+            .as_mut()
+            .is_none_or(|faults| faults.request(now, message, story));
+        if let Some(engine) = engine.as_mut().filter(|_| serves) {
+            engine.handle_message(now, message);
         }
         self.settle(&mut inner)
     }
@@ -452,6 +466,7 @@ impl Link {
             engine: Some(engine),
             outbox,
             story,
+            faults,
             ..
         } = inner
         else {
@@ -459,9 +474,16 @@ impl Link {
         };
         let framing = story.framing();
         while let Some(transmit) = engine.poll_transmit() {
-            let header = framing.header(transmit.len()).map_err(|e| over(&e))?;
             story.reply(&transmit);
+            if let Some(faults) = faults {
+                faults.reply(self.host.clock.now(), transmit);
+                continue;
+            }
+            let header = framing.header(transmit.len()).map_err(|e| over(&e))?;
             outbox.push(header, transmit);
+        }
+        if let Some(faults) = faults {
+            faults.release(self.host.clock.now(), framing, (outbox, story))?;
         }
         while let Some(event) = engine.poll_event() {
             if let Event::Printed { share, path, name } = &event {
@@ -469,6 +491,7 @@ impl Link {
             }
             story.event(self.host.clock.now(), event);
         }
+        story.explain();
         if story.deadline().is_some() {
             story.report_repeats(self.host.clock.now());
         }
@@ -479,13 +502,21 @@ impl Link {
             self.probe.store(true, Ordering::Release);
             self.waker.nudge();
         }
-        let next = engine.poll_timeout().into_iter().chain(story.deadline());
+        let held = faults.as_ref().and_then(|faults| faults.deadline());
+        let next = engine
+            .poll_timeout()
+            .into_iter()
+            .chain(story.deadline())
+            .chain(held);
         let deadline = next.min().map_or(NEVER, |time| time.0);
         if self.deadline.swap(deadline, Ordering::AcqRel) != deadline {
             self.waker.nudge();
         }
         let sent = outbox.flush(&self.socket, self.tap.as_ref());
         engine.recycle(sent.map_err(|e| over(&e))?);
+        if let Some(end) = faults.as_ref().and_then(|faults| faults.end(&self.socket)) {
+            return Err(end);
+        }
         if engine.is_closing() {
             return Err(TurnOutcome::Over(End::Because(story.fatal())));
         }
@@ -566,25 +597,6 @@ impl Link {
     /// A panic under the lock ends the connection, but its opens must still be closed.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Inner {
-    /// Reserves memory for partially received or sent messages.
-    fn count_memory(&mut self, session: &Session) -> Result<(), Exceeded> {
-        let received = match session.waiting_bytes() {
-            0 => 0,
-            _ => session.buffered_capacity(),
-        };
-        let bytes = received.saturating_add(self.outbox.waiting_bytes());
-        match (&mut self.lease, &self.engine) {
-            (Some(lease), _) => lease.resize(bytes),
-            (none, Some(engine)) if bytes > 0 => {
-                *none = Some(engine.account().lease(Resource::Memory, bytes)?);
-                Ok(())
-            }
-            _ => Ok(()),
-        }
     }
 }
 

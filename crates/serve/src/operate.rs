@@ -10,6 +10,7 @@ use tokio::{
 };
 
 use super::{
+    ci::{Ended, Watch},
     host::Host,
     notify,
     reload::Reloader,
@@ -46,6 +47,10 @@ type Offered = JoinHandle<Result<Successor, String>>;
 pub(super) struct Operation<'a> {
     pub(super) host: &'a Arc<Host>,
     pub(super) signals: Signals,
+    /// What ends a server for continuous integration.
+    pub(super) watch: Watch,
+    /// Why it ends.
+    pub(super) ended: Ended,
     pub(super) reloader: Arc<Reloader>,
     pub(super) control: Option<Offer>,
     /// Closed once no client is left.
@@ -63,7 +68,7 @@ enum Left {
 
 impl Operation<'_> {
     /// Serves until a stop signal or a takeover, then lets clients finish. A second stop signal ends this at once.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(mut self) -> Ended {
         let successor = self.serve().await;
         let settings = self.host.settings();
         let seconds = match successor {
@@ -88,10 +93,11 @@ impl Operation<'_> {
             }
         }
         if self.left_within(limit).await == Left::InTime {
-            return;
+            return self.ended;
         }
         self.host.stop();
         let _ = tokio::time::timeout(GRACE, self.gone.recv()).await;
+        self.ended
     }
 
     /// Serves until a stop signal, or until a new process can take over.
@@ -100,6 +106,10 @@ impl Operation<'_> {
         let mut offered: Option<Offered> = None;
         loop {
             tokio::select! {
+                ended = self.watch.ended() => {
+                    self.ended = ended;
+                    return None;
+                }
                 wish = self.signals.next() => match wish {
                     Wish::Stop => return None,
                     Wish::ReopenLogs => self.host.reporter.reopen(),

@@ -1,5 +1,6 @@
 //! The server's events: one JSON object per line, or a line of text.
 
+mod ci;
 #[cfg(test)]
 #[allow(
     clippy::unwrap_used,
@@ -9,6 +10,7 @@
 mod events;
 mod writer;
 
+pub use ci::{CiLine, ExplainedLine, FaultCount, FaultLine, SummaryLine};
 pub use writer::{Reporter, SCHEMA, Told};
 pub(super) use writer::{log_file, log_path};
 
@@ -118,6 +120,14 @@ pub enum Line {
         /// Their number.
         count: u64,
     },
+    /// What a script needs of a server for continuous integration.
+    Ci(Box<CiLine>),
+    /// A request that is invalid or failed (server for continuous integration).
+    Explained(Box<ExplainedLine>),
+    /// A fault was injected.
+    Fault(Box<FaultLine>),
+    /// The last event of a server for continuous integration.
+    Summary(Box<SummaryLine>),
     /// A client's identity: reported once, when it first uses a share or when it disconnects.
     Client(Box<ClientLine>),
     /// A client disconnected.
@@ -287,10 +297,13 @@ impl Line {
             Self::Listening { .. }
             | Self::ShareProblem { .. }
             | Self::Reloaded { .. }
-            | Self::Notice { .. } => 0,
+            | Self::Notice { .. }
+            | Self::Ci(_)
+            | Self::Summary(_) => 0,
             // The server creates these lines only if they are enabled.
-            Self::Request(_) | Self::Message(_) => 0,
+            Self::Request(_) | Self::Message(_) | Self::Explained(_) => 0,
             Self::Client(_)
+            | Self::Fault(_)
             | Self::Disconnected { .. }
             | Self::RequestRefused(_)
             | Self::RefusalsOmitted { .. } => 1,
@@ -377,6 +390,10 @@ impl std::fmt::Display for Line {
                     "[{client}] {count} more requests refused, of further kinds"
                 )
             }
+            Self::Ci(line) => line.fmt(f),
+            Self::Explained(line) => line.fmt(f),
+            Self::Fault(line) => line.fmt(f),
+            Self::Summary(line) => line.fmt(f),
             Self::Client(line) => line.fmt(f),
             Self::Disconnected { .. } => self.end(f),
         }

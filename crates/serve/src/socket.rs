@@ -7,6 +7,7 @@ use std::{
         fd::{AsFd, BorrowedFd, OwnedFd},
         unix::net::UnixStream,
     },
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
@@ -42,6 +43,8 @@ pub(super) struct Socket {
     fd: OwnedFd,
     /// Limits of the bursts, for a client that needs them.
     pacing: Option<Pacing>,
+    /// The connection ends with a reset.
+    resets: AtomicBool,
 }
 
 impl Socket {
@@ -61,6 +64,7 @@ impl Socket {
         Ok(Self {
             fd: stream.into(),
             pacing: None,
+            resets: AtomicBool::new(false),
         })
     }
 
@@ -91,6 +95,7 @@ impl Socket {
         Ok(Self {
             fd: stream.into(),
             pacing: None,
+            resets: AtomicBool::new(false),
         })
     }
 
@@ -154,6 +159,9 @@ impl Socket {
     /// lose the last reply.
     pub(super) fn finish(&self) {
         self.pacing.iter().for_each(Pacing::finish);
+        if self.resets.load(Ordering::Relaxed) {
+            return;
+        }
         if rustix::net::shutdown(&self.fd, Shutdown::Write).is_err() {
             return;
         }
@@ -164,6 +172,13 @@ impl Socket {
                 _ => return,
             }
         }
+    }
+
+    /// Makes the end of the connection a reset (RST) instead of a FIN.
+    pub(super) fn reset_at_end(&self) {
+        // A local socket has no reset; its end is an end all the same.
+        let is_set = SockRef::from(&self.fd).set_linger(Some(Duration::ZERO));
+        self.resets.store(is_set.is_ok(), Ordering::Relaxed);
     }
 
     /// Makes the system send keep-alive probes after `idle` without data. A peer that no longer knows the connection

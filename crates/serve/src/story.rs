@@ -7,11 +7,12 @@ use coax_wire::{nbt::session::Framing, time::Time};
 
 use super::{
     carrier::Carrier,
+    ci::Inspector,
     guess::{Clues, guess},
     host::Host,
     outcome::End,
     repeats::{Repeats, Report},
-    report::{ClientLine, Line, RefusedLine, Reporter, guest_because},
+    report::{ClientLine, FaultLine, Line, RefusedLine, Reporter, guest_because},
     status::ClientStatus,
     trace::Trace,
 };
@@ -38,6 +39,8 @@ pub(super) struct Story {
     repeats: Repeats,
     /// Present only if the client's requests are logged.
     trace: Option<Box<Trace>>,
+    /// Present only if the server is for continuous integration.
+    inspector: Option<Box<Inspector>>,
     requests: u64,
     bytes_in: u64,
     heard: Instant,
@@ -73,6 +76,7 @@ impl Story {
             fatal: None,
             repeats: Repeats::default(),
             trace: None,
+            inspector: None,
             requests: 0,
             bytes_in: 0,
             heard: Instant::now(),
@@ -144,12 +148,16 @@ impl Story {
         let page = host.server().config.code_page;
         let who = (self.line.client, &self.reporter, page);
         self.trace = Trace::new(&host.settings(), selected, who).map(Box::new);
+        self.inspector = Inspector::begin(host, self.line.client);
     }
 
     /// Records a message to the client.
     pub(super) fn reply(&mut self, transmit: &Transmit) {
         if let Some(trace) = &mut self.trace {
             trace.reply(transmit);
+        }
+        if let Some(inspector) = &mut self.inspector {
+            inspector.reply(transmit);
         }
     }
 
@@ -159,12 +167,29 @@ impl Story {
         if let Some(trace) = &mut self.trace {
             trace.request(message);
         }
+        if let Some(inspector) = &mut self.inspector {
+            inspector.request(message);
+        }
         self.requests = self.requests.saturating_add(1);
         self.heard = Instant::now();
         self.bytes_in = self
             .bytes_in
             .saturating_add(message.len() as u64)
             .saturating_add(4);
+    }
+
+    /// Reports the explanations of failed requests.
+    pub(super) fn explain(&mut self) {
+        if let Some(inspector) = &mut self.inspector {
+            inspector.report();
+        }
+    }
+
+    /// Reports a fault that was applied.
+    pub(super) fn fault(&self, line: FaultLine) {
+        let client = self.line.client;
+        self.reporter
+            .tell(Line::Fault(Box::new(FaultLine { client, ..line })));
     }
 
     /// Records an event of the engine.
@@ -268,6 +293,9 @@ impl Story {
     pub(super) fn end(&mut self, end: &End, bytes_out: u64) {
         self.tell_who();
         self.trace.iter_mut().for_each(|trace| trace.end());
+        self.inspector
+            .iter_mut()
+            .for_each(|inspector| inspector.end());
         let rest = self.repeats.finish();
         self.report(rest);
         let why = match end {
@@ -286,6 +314,9 @@ impl Story {
     }
 
     fn refused(&mut self, what: String, status: String, why: String, setting: Option<String>) {
+        if let Some(inspector) = &mut self.inspector {
+            inspector.reason(&why, setting.as_deref());
+        }
         if self.line.refused.len() < REFUSALS {
             let cure = setting
                 .as_ref()
@@ -305,6 +336,9 @@ impl Story {
 
     /// Records a request that was refused after log-on.
     fn request_refused(&mut self, now: Time, refused: RefusedRequest) {
+        if let Some(inspector) = &mut self.inspector {
+            inspector.reason(&refused.why, refused.setting.as_deref());
+        }
         let user = refused.user.unwrap_or_else(|| self.guest.clone());
         let line = RefusedLine {
             client: self.line.client,

@@ -115,7 +115,7 @@ impl Trace {
             return;
         };
         let class = class_of(&header, message);
-        let text = self.text(&header, message);
+        let text = request_text(&header, message, self.page);
         if self.levels.of(class) >= BYTES {
             self.message("in", &header, message, 0);
         }
@@ -176,7 +176,10 @@ impl Trace {
 
     /// Records a request by the server: an oplock break.
     fn own_request(&mut self, header: &Header, message: &[u8]) {
-        let text = format!("oplock break to the client: {}", self.text(header, message));
+        let text = format!(
+            "oplock break to the client: {}",
+            request_text(header, message, self.page)
+        );
         if self.levels.of(Class::Locking) >= REQUESTS {
             let request = Waiting {
                 header: *header,
@@ -225,24 +228,6 @@ impl Trace {
         })));
     }
 
-    /// Every command of the chain with its fields.
-    fn text(&self, header: &Header, message: &[u8]) -> String {
-        let mut parts = Vec::new();
-        each_in_chain(header.command, message, |command, block| {
-            let name = code::name(command).unwrap_or("unknown command");
-            parts.push(match summary::request(command, block, header.unicode()) {
-                Ok(fields) if fields.is_empty() => name.to_string(),
-                Ok(fields) => format!("{name} {}", summary::words(&fields, self.page)),
-                Err(error) => format!("{name} (malformed: {error})"),
-            });
-        });
-        if parts.is_empty() {
-            let name = code::name(header.command).unwrap_or("unknown command");
-            parts.push(format!("{name} (malformed)"));
-        }
-        parts.join("; ")
-    }
-
     fn message(&self, direction: &'static str, header: &Header, message: &[u8], tail: usize) {
         self.reporter.tell(Line::Message(Box::new(MessageLine {
             client: self.client,
@@ -251,6 +236,24 @@ impl Trace {
             dump: dump::message(header.command, message, tail),
         })));
     }
+}
+
+/// Every command of the chain with its fields.
+pub(super) fn request_text(header: &Header, message: &[u8], page: CodePage) -> String {
+    let mut parts = Vec::new();
+    each_in_chain(header.command, message, |command, block| {
+        let name = code::name(command).unwrap_or("unknown command");
+        parts.push(match summary::request(command, block, header.unicode()) {
+            Ok(fields) if fields.is_empty() => name.to_string(),
+            Ok(fields) => format!("{name} {}", summary::words(&fields, page)),
+            Err(error) => format!("{name} (malformed: {error})"),
+        });
+    });
+    if parts.is_empty() {
+        let name = code::name(header.command).unwrap_or("unknown command");
+        parts.push(format!("{name} (malformed)"));
+    }
+    parts.join("; ")
 }
 
 fn class_of(header: &Header, message: &[u8]) -> Class {

@@ -2,6 +2,7 @@
 
 mod check;
 mod diagnostics;
+mod testing;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ use super::{
 };
 use coax_serve::prepare::Rejected;
 use coax_serve::users::Page;
-use coax_serve::{Bound, Read, Start};
+use coax_serve::{Bound, Finish, Read, Start};
 use coax_smbconf::diagnostic::{Diagnostic, Severity};
 use coax_smbconf::explain;
 use coax_smbconf::load::{Loaded, load, local_addresses};
@@ -95,6 +96,9 @@ pub struct ServeArgs {
     /// `--trace` and `--pcap`.
     #[command(flatten)]
     pub diagnostics: diagnostics::DiagnosticArgs,
+    /// `--ci` and `--fault`.
+    #[command(flatten)]
+    pub testing: testing::TestArgs,
     /// Explain each line of the configuration (without one: every parameter) and exit
     #[arg(long)]
     pub explain_config: bool,
@@ -107,6 +111,9 @@ pub struct ServeArgs {
     /// Whether the command line named users; their passwords are forgotten once they are hashed.
     #[arg(skip)]
     had_users: bool,
+    /// The temporary folder of `--ci`.
+    #[arg(skip)]
+    temporary: Option<ShareArg>,
 }
 
 /// A log-on method that gives passwords away.
@@ -169,7 +176,15 @@ impl ServeArgs {
             }
             loaded.settings.shares.push(share);
         }
+        let listens = !self.nbt.is_empty() || !self.direct.is_empty();
+        self.testing
+            .apply(&mut loaded.settings, listens, self.temporary.is_some());
         self.judge(loaded)
+    }
+
+    /// Whether `--ci` has no folder to share.
+    fn needs_temporary(&self) -> bool {
+        self.testing.ci && self.dir.is_none() && self.shares.is_empty()
     }
 
     /// What is said of `[global]` by `--option` and by options of their own, which win.
@@ -248,19 +263,21 @@ impl ServeArgs {
         let named_after_folder = self.dir.as_deref().map(ShareArg::of_folder);
         let all = named_after_folder
             .into_iter()
-            .chain(self.shares.iter().cloned().map(Ok));
+            .chain(self.shares.iter().cloned().map(Ok))
+            .chain(self.temporary.iter().cloned().map(Ok));
         all.map(|share| share?.settings(self.guest_access(), template))
             .collect::<Result<_, _>>()
             .map_err(|diagnostic| ServeError::Failed(vec![diagnostic]))
     }
 
     fn guest_access(&self) -> GuestAccess {
-        self.guest
-            .unwrap_or(if self.users.is_empty() && !self.had_users {
-                GuestAccess::Ro
-            } else {
-                GuestAccess::None
-            })
+        self.guest.unwrap_or(if self.temporary.is_some() {
+            GuestAccess::Rw
+        } else if self.users.is_empty() && !self.had_users {
+            GuestAccess::Ro
+        } else {
+            GuestAccess::None
+        })
     }
 
     fn listeners(&self) -> Listeners {
@@ -295,6 +312,15 @@ pub fn main(mut args: ServeArgs) -> Result<ExitCode, WrongUsage> {
     if let Err(message) = credentials::complete(&mut args.users, args.password_stdin) {
         return wrong_usage(&message);
     }
+    let temporary = match args.needs_temporary() {
+        true => Some(testing::Temporary::new()),
+        false => None,
+    };
+    let temporary = match temporary.transpose() {
+        Ok(temporary) => temporary,
+        Err(why) => return Ok(failed(&why)),
+    };
+    args.temporary = temporary.as_ref().map(testing::Temporary::share);
     let settings = args.settings();
     args.had_users = !args.users.is_empty();
     // The hashes are all that is needed from here on.
@@ -312,7 +338,15 @@ pub fn main(mut args: ServeArgs) -> Result<ExitCode, WrongUsage> {
         return Ok(check::check(&settings, said));
     }
     print_diagnostics(&said);
-    Ok(serve(args, settings))
+    let code = serve(args, settings);
+    // It is removed after the server's end.
+    drop(temporary);
+    Ok(code)
+}
+
+fn failed(why: &str) -> ExitCode {
+    eprintln!("error: {why}");
+    ExitCode::FAILURE
 }
 
 /// Reads the settings again, with the same command line and the users that it named.
@@ -329,8 +363,14 @@ fn reading(args: ServeArgs, users: Vec<User>) -> Read {
 
 /// Serves until told to stop.
 fn serve(args: ServeArgs, settings: Settings) -> ExitCode {
-    let takeover = args.takeover;
+    let ci = match args.testing.start(&settings) {
+        Ok(ci) => ci,
+        Err(why) => return failed(&why),
+    };
+    let (takeover, faults) = (args.takeover, args.testing.faults.clone());
     let start = Start {
+        faults,
+        ci,
         read: reading(args, settings.users.clone()),
         takeover,
     };
@@ -340,8 +380,10 @@ fn serve(args: ServeArgs, settings: Settings) -> ExitCode {
             print(&hello(&settings, bound, &local_addresses()));
         }
     };
-    let Err(error) = coax_serve::run(settings, start, greet) else {
-        return ExitCode::SUCCESS;
+    let error = match coax_serve::run(settings, start, greet) {
+        Ok(Finish::Done) => return ExitCode::SUCCESS,
+        Ok(Finish::Problems) => return ExitCode::FAILURE,
+        Err(error) => error,
     };
     match error.downcast_ref::<Rejected>() {
         Some(Rejected(reasons)) => print_diagnostics(reasons),

@@ -5,6 +5,7 @@ mod decode;
 mod decoders;
 mod ethernet;
 mod explain;
+mod fault;
 mod ipx;
 mod logon;
 mod names;
@@ -85,6 +86,7 @@ pub const TARGETS: &[Target] = &[
     target("explain", explain::capture, explain::captures),
     target("decode", decode::message, seeds::smb_messages),
     target("decode_capture", decode::capture, explain::captures),
+    target("fault", fault::fault, fault::faults),
 ];
 
 /// The target of this name.

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
-    ClientLine, Line, MessageLine, RefusedLine, RequestLine, SCHEMA,
+    CiLine, ClientLine, ExplainedLine, FaultCount, FaultLine, Line, MessageLine, RefusedLine,
+    RequestLine, SCHEMA, SummaryLine,
     writer::{Stamped, one_line},
 };
 
@@ -54,6 +55,7 @@ fn events() -> Vec<Event> {
         ),
         event("A client is gone.", disconnected()),
     ]);
+    all.extend(of_tests());
     all
 }
 
@@ -92,6 +94,68 @@ fn of_the_server() -> Vec<Event> {
             Line::Notice {
                 text: "stopping; a second signal stops at once".into(),
             },
+        ),
+    ]
+}
+
+/// Events of `coax serve --ci` and `--fault`.
+fn of_tests() -> Vec<Event> {
+    let event = |when, example| Event { when, example };
+    let fault = || "READ_ANDX#3=disconnect".to_owned();
+    vec![
+        event(
+            "With `--ci`, the second event: what a script needs for a test.",
+            Line::Ci(Box::new(CiLine {
+                url: "smb://127.0.0.1:40445/CI".into(),
+                host: "127.0.0.1".into(),
+                direct_port: Some(40445),
+                nbt_port: Some(40139),
+                share: "CI".into(),
+                folder: "/tmp/coax-ci-9Xb3aZ/CI".into(),
+                faults: vec![fault()],
+            })),
+        ),
+        event(
+            "With `--ci`: a request is invalid or failed. It says why, and what the client should send. Errors that programs expect \
+             are reported too.",
+            Line::Explained(Box::new(ExplainedLine {
+                client: 1,
+                request: "CLOSE fid=0x0007 last_write=0".into(),
+                mid: Some(12),
+                result: "No such open file. (STATUS_INVALID_HANDLE, 0xc0000008)".into(),
+                why: "no open file of this session has the FID 0x0007".into(),
+                instead: Some(
+                    "the FID of an open response that was not closed, with the UID and TID of the open; open now: 0x0001".into(),
+                ),
+                setting: None,
+                invalid: vec![],
+            })),
+        ),
+        event(
+            "A fault of `--fault` was applied.",
+            Line::Fault(Box::new(FaultLine {
+                client: 1,
+                fault: fault(),
+                command: "READ_ANDX",
+                mid: 9,
+            })),
+        ),
+        event(
+            "With `--ci`, the last event. `exit_code` is that of the program.",
+            Line::Summary(Box::new(SummaryLine {
+                clients: 2,
+                requests: 41,
+                refused_requests: 1,
+                invalid_requests: 0,
+                injected: vec![FaultCount {
+                    fault: fault(),
+                    applied: 1,
+                }],
+                ended: "signal",
+                seconds: 3,
+                problems: vec![],
+                exit_code: 0,
+            })),
         ),
     ]
 }
@@ -226,6 +290,10 @@ fn place(line: &Line) -> usize {
         Line::Request(_) => 12,
         Line::Message(_) => 13,
         Line::Disconnected { .. } => 14,
+        Line::Ci(_) => 15,
+        Line::Explained(_) => 16,
+        Line::Fault(_) => 17,
+        Line::Summary(_) => 18,
     }
 }
 
@@ -333,7 +401,38 @@ const FIELDS: &[(&str, &str)] = &[
     ("requests", "SMB messages received"),
     ("bytes_in", "bytes received, session headers included"),
     ("bytes_out", "bytes sent, session headers included"),
-    ("seconds", "how long it was connected"),
+    (
+        "seconds",
+        "how long the client was connected, or how long the server ran",
+    ),
+    ("url", "the share's address for `coax`"),
+    ("host", "the server's address without a port"),
+    ("direct_port", "port of SMB directly over TCP"),
+    ("nbt_port", "port of the NetBIOS session service"),
+    ("folder", "the share's folder; without DIR a temporary one"),
+    ("faults", "the faults that will be injected"),
+    (
+        "instead",
+        "what the client should send; null if nothing helps",
+    ),
+    (
+        "invalid",
+        "fields of the request that are invalid: name, offset, value, reason",
+    ),
+    ("fault", "the fault, as `--fault` takes it"),
+    ("clients", "clients that sent a request"),
+    ("refused_requests", "requests that failed"),
+    ("invalid_requests", "requests with an invalid field"),
+    ("injected", "every fault, and how often it was applied"),
+    (
+        "ended",
+        "what ended the server: `signal`, `parent` or `time limit`",
+    ),
+    (
+        "problems",
+        "why the test has not passed: invalid requests, faults never applied, the time limit",
+    ),
+    ("exit_code", "1 if there are problems, else 0"),
 ];
 
 const INTRODUCTION: &str = "\
@@ -394,7 +493,7 @@ fn docs_events_matches_the_events() {
 #[test]
 fn every_event_has_one_example_and_every_field_an_explanation() {
     let places: Vec<usize> = events().iter().map(|event| place(&event.example)).collect();
-    assert_eq!(places, (0..15).collect::<Vec<_>>());
+    assert_eq!(places, (0..19).collect::<Vec<_>>());
     let mut used = Vec::new();
     for event in events() {
         let json = json(&event.example);

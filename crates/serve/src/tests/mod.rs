@@ -124,7 +124,7 @@ fn start(built: build::Built, settings: Settings, reporter: Reporter, tuning: Tu
         takeover: None,
     };
     let threads = Threads::new(tuning, parts.built.folders.len()).unwrap();
-    Running::start_on(threads, parts, settings, reporter).unwrap()
+    Running::start_on(threads, parts, settings, (reporter, UnderTest::default())).unwrap()
 }
 
 struct Client {

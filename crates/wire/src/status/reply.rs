@@ -108,6 +108,11 @@ const fn class_name(class: u8) -> &'static str {
     }
 }
 
+/// Every named class and code, as `ERRnoaccess`.
+pub fn dos_names() -> impl Iterator<Item = (&'static str, DosStatus)> {
+    ROWS.iter().map(|row| (row.name, row.dos))
+}
+
 /// One class and code: name, what it is as a [`Status`], words.
 struct Row {
     dos: DosStatus,

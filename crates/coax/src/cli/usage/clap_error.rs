@@ -60,7 +60,8 @@ pub fn wrong_usage(error: &Error, command: &Command, arguments: &[OsString]) -> 
             let verb = if names.len() > 1 { "are" } else { "is" };
             let message = wrong(format!("{} {verb} missing", names.join(" and ")));
             if names.iter().all(|name| name.starts_with('-')) {
-                return message.help(format!("add {}", names.join(" and ")));
+                let names = names.join(" and ");
+                return message.help(format!("add {names} to the command line"));
             }
             message.help(usage())
         }
