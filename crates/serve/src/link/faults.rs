@@ -88,7 +88,7 @@ impl Faults {
             };
             let header = framing
                 .header(message.len())
-                .map_err(|error| super::over(&error))?;
+                .map_err(|error| TurnOutcome::Over(End::Because(error.to_string())))?;
             outbox.push(header, message);
         }
         Ok(())
