@@ -10,7 +10,7 @@ from house import links
 from house.steps import BY_KEY
 
 ROOT = Path(__file__).resolve().parents[2]
-SANS_IO = ["wire", "netbios", "logon", "catalog", "server", "client", "speed", "pace", "lab", "fault"]
+SANS_IO = ["wire", "netbios", "logon", "catalog", "server", "client", "speed", "pace", "waits", "lab", "fault"]
 # their feature `std` does nothing: they are no_std with it, too
 STD_IN_NAME_ONLY = {"siphasher"}
 LONG, TOO_LONG = 600, 1000

@@ -97,6 +97,29 @@ fn clients_and_open_files_are_shown_while_a_client_copies() {
 }
 
 #[test]
+fn a_copy_is_shown_with_what_its_time_was_spent_on() {
+    let site = Site::new();
+    let server = start(&site);
+    let bytes = content(5, 2_000_000);
+    let (first, rest) = bytes.split_at(1_500_000);
+    let copy = Copying::begin(&server.url("DATA/slow.bin"), first);
+    // the client waits for its pipe
+    let now = until(&site, |now| {
+        now["clients"][0]["account"]["copy"]["bytes"].as_u64() > Some(1_000_000)
+    });
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    copy.finish(rest);
+    let account = &now["clients"][0]["account"];
+    assert_eq!(account["copy"]["direction"], "to-server");
+    let parts = account["copy"]["shares"]["us"].as_object().unwrap();
+    let sum: u64 = parts.values().map(|us| us.as_u64().unwrap()).sum();
+    let wall = account["copy"]["wall_us"].as_u64().unwrap();
+    assert!(sum <= wall && wall - sum <= 15, "{account}");
+    assert!(account["seconds"]["most"].is_string(), "{account}");
+    server.stop();
+}
+
+#[test]
 fn a_client_can_be_disconnected_and_another_number_is_refused() {
     let site = Site::new();
     let mut server = start(&site);

@@ -11,6 +11,7 @@
 
 mod accounts;
 mod admission;
+mod advice;
 mod begin;
 mod bound;
 mod budgets;
@@ -64,6 +65,7 @@ mod tests;
 mod trace;
 mod tuning;
 pub mod users;
+mod waits;
 mod wake;
 
 use std::{
@@ -549,7 +551,10 @@ fn is_in_the_runtime(file: &str) -> bool {
 async fn watch_clock(host: Arc<Host>) {
     loop {
         tokio::select! {
-            () = tokio::time::sleep(WALL_CLOCK_PERIOD) => host.follow_wall_clock(coax_clock::wall_ns()),
+            () = tokio::time::sleep(WALL_CLOCK_PERIOD) => {
+                host.follow_wall_clock(coax_clock::wall_ns());
+                host.clients.tidy();
+            }
             () = host.stopped() => return,
         }
     }

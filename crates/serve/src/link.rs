@@ -38,6 +38,7 @@ use super::{
     socket::{Received, Socket},
     story::Story,
     trace::Selection,
+    waits::Waits,
     wake::Waker,
 };
 
@@ -68,6 +69,8 @@ pub(super) struct Link {
     generation: AtomicU64,
     /// The client's packet capture, if enabled.
     tap: Option<Mutex<Tap>>,
+    /// What the client waits for.
+    waits: Waits,
     inner: Mutex<Inner>,
 }
 
@@ -126,6 +129,7 @@ impl Link {
             probe: AtomicBool::new(false),
             generation: AtomicU64::new(generation),
             tap,
+            waits: Waits::default(),
             inner: Mutex::new(inner),
         }
     }
@@ -257,6 +261,7 @@ impl Link {
         let _pass = self.leave(reach.unwrap_or_default(), pass)?;
         let now = self.host.clock.now();
         let (woken, due) = (self.waker.take(), self.is_due(now));
+        self.waits.resumed(now);
         if let Some(engine) = &mut inner.engine {
             match (due, woken) {
                 (true, _) => engine.handle_timeout(now),
@@ -403,6 +408,7 @@ impl Link {
         };
         inner.story.request(framing, message);
         let now = self.host.clock.now();
+        self.waits.request(now, message, inner.story.uses_a_share());
         let Inner {
             engine,
             faults,
@@ -512,7 +518,13 @@ impl Link {
         if self.deadline.swap(deadline, Ordering::AcqRel) != deadline {
             self.waker.nudge();
         }
+        let clock = &self.host.clock;
+        self.waits.served(clock, engine.has_parked());
+        let before = outbox.sent_total();
         let sent = outbox.flush(&self.socket, self.tap.as_ref());
+        let sent_bytes = (before, outbox.sent_total());
+        self.waits
+            .handed(clock, sent_bytes, outbox.is_empty(), &self.socket);
         engine.recycle(sent.map_err(|e| over(&e))?);
         if let Some(end) = faults.as_ref().and_then(|faults| faults.end(&self.socket)) {
             return Err(end);
@@ -534,10 +546,12 @@ impl Link {
             return Ok(());
         }
         let _pass = self.leave(inner.unsent, pass)?;
-        inner
-            .outbox
-            .flush(&self.socket, self.tap.as_ref())
-            .map_err(|e| over(&e))?;
+        let before = inner.outbox.sent_total();
+        let sent = inner.outbox.flush(&self.socket, self.tap.as_ref());
+        let (sent_bytes, all) = ((before, inner.outbox.sent_total()), inner.outbox.is_empty());
+        self.waits
+            .handed(&self.host.clock, sent_bytes, all, &self.socket);
+        sent.map_err(|e| over(&e))?;
         if inner.outbox.is_empty() {
             Ok(())
         } else {
@@ -573,8 +587,11 @@ impl Link {
                 if let Some(mut tap) = self.tap() {
                     tap.received(space.get(..count).unwrap_or_default());
                 }
-                session.received(self.host.clock.now(), count);
-                self.socket.note_received(count, session.missing_bytes());
+                let now = self.host.clock.now();
+                session.received(now, count);
+                let missing = session.missing_bytes();
+                self.socket.note_received(count, missing);
+                self.waits.received(now, count, missing == 0, &self.socket);
                 Ok(count)
             }
             Ok(Received::Nothing) => Ok(0),

@@ -6,6 +6,7 @@ use coax_server::{Event, RefusedRequest, Transmit};
 use coax_wire::{nbt::session::Framing, time::Time};
 
 use super::{
+    advice::Party,
     carrier::Carrier,
     ci::Inspector,
     guess::{Clues, guess},
@@ -103,7 +104,18 @@ impl Story {
             bytes_in: self.bytes_in,
             bytes_out,
             busy: false,
+            account: None,
+            advice: None,
             refused: line.refused.clone(),
+        }
+    }
+
+    /// What the client has said of itself; `system` is [`ClientStatus::system`].
+    pub(super) fn party<'a>(&'a self, system: &'a str) -> Party<'a> {
+        Party {
+            offered: &self.offered,
+            dialect: self.line.dialect,
+            system,
         }
     }
 

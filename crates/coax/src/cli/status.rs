@@ -2,6 +2,7 @@
 
 mod ask;
 mod text;
+mod waits;
 
 use std::{
     io::IsTerminal as _,

@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 pub use coax_catalog::advice::Place;
 use coax_catalog::advice::{Rule, RuleChange, rules};
-use coax_cause::Cause;
+use coax_cause::{Account, Cause};
+use coax_wire::time::Span;
 
 use super::{
     condition::Condition,
@@ -119,11 +120,16 @@ impl Entry {
 
     /// The advice for a copy of which these are the facts, if it is any.
     pub fn for_copy(&self, facts: &Facts, copy: &Copy) -> Option<Advice> {
+        self.for_account(facts, &copy.account, copy.wall)
+    }
+
+    /// The same for a copy that took `wall` and whose time is `account`.
+    pub fn for_account(&self, facts: &Facts, account: &Account, wall: Span) -> Option<Advice> {
         if self.causes.is_empty() {
             return None;
         }
-        let spent = |cause: &Cause| copy.account.get(*cause).0;
-        let share = self.causes.iter().map(spent).sum::<u64>() as f64 / copy.wall.0.max(1) as f64;
+        let spent = |cause: &Cause| account.get(*cause).0;
+        let share = self.causes.iter().map(spent).sum::<u64>() as f64 / wall.0.max(1) as f64;
         if share * 100.0 < self.least_share || !self.holds(facts) {
             return None;
         }
@@ -221,10 +227,14 @@ fn filled(text: &str, facts: &Facts) -> String {
 
 /// What can be done about a copy: what is against the most of its time first, of equals what asks for more.
 pub fn advise(capture: &Capture, copy: &Copy) -> Vec<Advice> {
-    let facts = Facts::of(capture, copy);
+    advise_account(&Facts::of(capture, copy), &copy.account, copy.wall)
+}
+
+/// The same for a copy of which these are the facts, that took `wall` and whose time is `account`.
+pub fn advise_account(facts: &Facts, account: &Account, wall: Span) -> Vec<Advice> {
     let mut found: Vec<(usize, Advice)> = entries()
         .iter()
-        .filter_map(|entry| Some((entry.when.len(), entry.for_copy(&facts, copy)?)))
+        .filter_map(|entry| Some((entry.when.len(), entry.for_account(facts, account, wall)?)))
         .collect();
     most_promising_first(&mut found);
     found.into_iter().map(|(_, advice)| advice).collect()

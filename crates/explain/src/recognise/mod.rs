@@ -9,7 +9,7 @@ mod facts;
 mod parties;
 mod stacks;
 
-pub use advice::{Advice, Change, Entry, Place, advise, entries, remarks};
+pub use advice::{Advice, Change, Entry, Place, advise, advise_account, entries, remarks};
 pub use condition::Condition;
 pub use facts::{Facts, Value, Word, vocabulary};
 pub(crate) use parties::recognise;

@@ -8,7 +8,10 @@ use std::{
 use rustix::net::Shutdown;
 
 use super::Link;
-use crate::status::{ClientStatus, Shown};
+use crate::{
+    advice,
+    status::{AccountStatus, ClientStatus, Shown},
+};
 
 /// How often the client's state is tried, and the pause between: a thread has it for 20 ms at most, unless it is in a disk.
 const TRIES: usize = 8;
@@ -30,6 +33,9 @@ impl Drop for Link {
 
 impl Shown for Link {
     fn show(&self) -> ClientStatus {
+        let meter = self.waits.now();
+        let now = self.host.clock.now();
+        let account = meter.as_ref().map(|meter| AccountStatus::of(meter, now));
         for _ in 0..TRIES {
             let inner = match self.inner.try_lock() {
                 Ok(inner) => inner,
@@ -39,14 +45,28 @@ impl Shown for Link {
                     continue;
                 }
             };
-            return inner.story.status(inner.outbox.sent_total());
+            let mut status = inner.story.status(inner.outbox.sent_total());
+            if let (Some(meter), Some(engine)) = (&meter, &inner.engine)
+                && let Some(copy) = meter.copy()
+            {
+                let party = inner.story.party(&status.system);
+                let config = &engine.server().config;
+                status.advice = advice::first(&party, config, copy, meter.kernel());
+            }
+            status.account = account;
+            return status;
         }
         ClientStatus {
             client: self.number,
             address: self.address.clone(),
             busy: true,
+            account,
             ..ClientStatus::default()
         }
+    }
+
+    fn tidy(&self) {
+        self.waits.tidy(self.host.clock.now());
     }
 
     fn disconnect(&self) {

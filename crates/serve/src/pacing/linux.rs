@@ -4,6 +4,7 @@ use std::os::fd::AsFd;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
+use coax_waits::Kernel;
 use coax_wire::time::Span;
 use nix::sys::socket::{
     getsockopt, setsockopt,
@@ -12,8 +13,8 @@ use nix::sys::socket::{
 
 /// `SO_BUF_LOCK` of Linux 5.14 (asm-generic/socket.h; the architectures that number it otherwise run no Rust with std).
 const SO_BUF_LOCK: libc::c_int = 72;
-/// Bytes of `struct tcp_info` that are read: up to `tcpi_rcv_ooopack` (Linux 5.5).
-const INFO_BYTES: usize = 228;
+/// Bytes of `struct tcp_info` that are read: up to `tcpi_snd_wnd` (Linux 5.5).
+const INFO_BYTES: usize = 232;
 /// A window clamp that clamps nothing: the largest window that RFC 7323 permits.
 const NO_CLAMP: usize = 1 << 30;
 /// Receive buffer of a connection that is not limited, bytes: `net.ipv4.tcp_rmem`'s default. Linux doubles the value.
@@ -107,13 +108,7 @@ impl Info {
 
     /// Bytes that the peer has acknowledged.
     pub(super) fn acknowledged(&self) -> u64 {
-        let (low, high) = (self.word(120), self.word(124));
-        let (low, high) = if cfg!(target_endian = "little") {
-            (low, high)
-        } else {
-            (high, low)
-        };
-        u64::from(low) | u64::from(high) << 32
+        self.long(120)
     }
 
     /// Segments that arrived behind a gap.
@@ -121,8 +116,35 @@ impl Info {
         u64::from(self.word(224))
     }
 
+    /// What [`coax_waits`] needs.
+    pub(super) fn kernel(&self) -> Kernel {
+        let us = |us: u64| Span(us.saturating_mul(1000));
+        Kernel {
+            rtt: self.rtt(),
+            min_rtt: self.min_rtt(),
+            busy: us(self.long(168)),
+            window_limited: us(self.long(176)),
+            acknowledged: self.acknowledged(),
+            retransmitted: self.retransmitted(),
+            out_of_order: self.out_of_order(),
+            delivery_rate: self.long(160),
+            client_window: self.word(228).into(),
+            unacknowledged: self.word(24).into(),
+            unsent: self.word(144).into(),
+            server_window: self.word(64).into(),
+            congestion_window: self.word(80).into(),
+            slow_start: self.word(80) < self.word(76),
+            mss: self.mss().into(),
+        }
+    }
+
     fn options(&self) -> u8 {
         self.0.get(5).copied().unwrap_or(0)
+    }
+
+    fn long(&self, at: usize) -> u64 {
+        let bytes = self.0.get(at..).and_then(<[u8]>::first_chunk);
+        bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
     }
 
     fn word(&self, at: usize) -> u32 {

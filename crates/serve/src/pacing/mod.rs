@@ -15,6 +15,7 @@ use std::{
 use coax_clock::Clock;
 use coax_pace::{FIRST_RECEIVE_SEGMENTS, Handshake, Mode, Pacer, Received, Sent};
 use coax_smbconf::settings::{self, GlobalSettings, SocketOption};
+use coax_waits::Kernel;
 use coax_wire::time::Span;
 pub(super) use learned::LearnedLimits;
 use linux::Info;
@@ -58,6 +59,11 @@ pub(super) fn start_small(listener: &Socket, options: &[SocketOption]) -> bool {
     let bytes = ETHERNET_MSS.saturating_mul(FIRST_RECEIVE_SEGMENTS as usize);
     sets_receive_buffer(options)
         || (linux::reports(listener) && linux::start_small(listener, bytes).is_ok())
+}
+
+/// The kernel's counters of a connection; nothing of one that is not TCP, or of a kernel that is too old.
+pub(super) fn kernel(socket: &impl AsFd) -> Kernel {
+    Info::of(socket).map_or(Kernel::default(), |info| info.kernel())
 }
 
 fn sets_receive_buffer(options: &[SocketOption]) -> bool {

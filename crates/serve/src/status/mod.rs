@@ -1,9 +1,12 @@
 //! What the server does now, for `coax status`: a Unix socket answers one question for each connection.
 
+mod account;
 mod registry;
 mod shape;
 mod socket;
 
+pub(super) use account::direction;
+pub use account::{AccountStatus, AdviceStatus, CopyStatus, SharesStatus};
 pub(super) use registry::{Registry, Shown};
 pub use shape::{Answer, Ask, ClientStatus, FileStatus, LimitStatus, SCHEMA, Status};
 pub use socket::socket_path;

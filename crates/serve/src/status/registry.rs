@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, PoisonError, Weak},
 };
 
 use super::shape::ClientStatus;
@@ -12,6 +12,8 @@ use super::shape::ClientStatus;
 pub(crate) trait Shown: Send + Sync {
     /// What it does now.
     fn show(&self) -> ClientStatus;
+    /// Frees what only a client at work needs.
+    fn tidy(&self);
     /// Ends its connection, as if the client had closed it.
     fn disconnect(&self);
 }
@@ -41,11 +43,17 @@ impl Registry {
 
     /// What they do now. No lock is held while a client is asked.
     pub(crate) fn show(&self) -> Vec<ClientStatus> {
-        let clients: Vec<_> = {
-            let clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            clients.values().filter_map(Weak::upgrade).collect()
-        };
-        clients.iter().map(|client| client.show()).collect()
+        self.all().iter().map(|client| client.show()).collect()
+    }
+
+    /// Frees what only clients at work need.
+    pub(crate) fn tidy(&self) {
+        self.all().iter().for_each(|client| client.tidy());
+    }
+
+    fn all(&self) -> Vec<Arc<dyn Shown>> {
+        let clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        clients.values().filter_map(Weak::upgrade).collect()
     }
 
     /// Ends the connection of one; false if there is none of this number.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::account::{AccountStatus, AdviceStatus};
+
 /// The version of these objects; it grows if a field changes its meaning or goes.
 pub const SCHEMA: u32 = 1;
 /// Files that are listed at most.
@@ -59,6 +61,10 @@ pub struct ClientStatus {
     pub bytes_out: u64,
     /// A thread serves it at this moment, so figures other than address and number are missing.
     pub busy: bool,
+    /// What it waits for, once it uses a share.
+    pub account: Option<AccountStatus>,
+    /// What would make its current copy faster.
+    pub advice: Option<AdviceStatus>,
     /// The last refusals, each with the setting that would allow the request.
     pub refused: Vec<String>,
 }

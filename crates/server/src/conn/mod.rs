@@ -112,6 +112,12 @@ impl Connection {
         self.context.is_closing()
     }
 
+    /// Whether a request waits for another client: for a lock, an oplock or a file that is open. Change notifications, which
+    /// may wait for ever, do not count.
+    pub fn has_parked(&self) -> bool {
+        self.context.has_parked()
+    }
+
     /// Whether the client has open files: otherwise an idle connection may be dropped after `deadtime`.
     pub fn is_idle(&self) -> bool {
         self.context.is_idle()

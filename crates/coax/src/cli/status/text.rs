@@ -45,6 +45,9 @@ pub(super) fn report(status: &Status, before: Option<(&Status, f64)>) -> String 
         }
     }
     for client in &status.clients {
+        out.push_str(&super::waits::report(client));
+    }
+    for client in &status.clients {
         for refused in &client.refused {
             out.push_str(&format!(
                 "\nclient {} was refused: {}\n",

@@ -1,0 +1,84 @@
+//! What a client waits for: [`coax_waits`] with the server's clock and the kernel's counters.
+//!
+//! The account exists once the client uses a share, and is dropped when the client has been idle for a minute, so that an idle
+//! connection costs a pointer.
+
+use std::{
+    os::fd::AsFd,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use coax_clock::Clock;
+use coax_waits::{Meter, Request};
+use coax_wire::time::Time;
+
+use super::pacing;
+
+/// The account of one client.
+#[derive(Debug, Default)]
+pub(super) struct Waits(Mutex<Option<Box<Meter>>>);
+
+impl Waits {
+    /// Bytes were read; `whole`: they end with the end of a message.
+    pub(super) fn received(&self, now: Time, bytes: usize, whole: bool, socket: &impl AsFd) {
+        if let Some(meter) = &mut *self.lock()
+            && meter.received(now, bytes, whole)
+        {
+            meter.sample(now, pacing::kernel(socket));
+        }
+    }
+
+    /// The server begins to work on a message.
+    pub(super) fn request(&self, now: Time, message: &[u8], uses_a_share: bool) {
+        let mut meter = self.lock();
+        if meter.is_none() && uses_a_share {
+            *meter = Some(Box::new(Meter::new(now)));
+        }
+        if let Some(meter) = &mut *meter {
+            meter.request(now, Request::of(message));
+        }
+    }
+
+    /// The engine has done what it can; `parked`: a request waits for another client.
+    pub(super) fn served(&self, clock: &Clock, parked: bool) {
+        if let Some(meter) = &mut *self.lock() {
+            meter.served(clock.now(), parked);
+        }
+    }
+
+    /// Replies were handed to the kernel: `sent` is how many bytes the connection had sent before, and has now; `all`: none
+    /// are left.
+    pub(super) fn handed(&self, clock: &Clock, sent: (u64, u64), all: bool, socket: &impl AsFd) {
+        let Some(meter) = &mut *self.lock() else {
+            return;
+        };
+        let now = clock.now();
+        let slow = meter.handed_slowly(now);
+        let slow = slow.then(|| (sent.0, pacing::kernel(socket)));
+        meter.handed(now, sent.1.saturating_sub(sent.0), all, slow);
+    }
+
+    /// A request that waits for another client is tried again.
+    pub(super) fn resumed(&self, now: Time) {
+        if let Some(meter) = &mut *self.lock() {
+            meter.resumed(now);
+        }
+    }
+
+    /// Drops the account of a client that has been idle for a minute.
+    pub(super) fn tidy(&self, now: Time) {
+        let mut meter = self.lock();
+        if meter.as_ref().is_some_and(|meter| meter.is_old(now)) {
+            *meter = None;
+        }
+    }
+
+    /// The account now.
+    pub(super) fn now(&self) -> Option<Meter> {
+        self.lock().as_deref().cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Box<Meter>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
