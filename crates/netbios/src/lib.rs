@@ -13,6 +13,7 @@ mod limit;
 pub mod llc;
 mod lmhosts;
 mod lookup;
+mod messenger;
 mod names;
 pub mod nbf;
 mod network;
@@ -28,6 +29,7 @@ pub use datagram::{Incoming, NbtDatagrams, NbtDatagramsConfig, Outgoing, Route};
 pub use limit::{Rate, RateLimiter};
 pub use lmhosts::{Lmhosts, LmhostsEntry, LmhostsProblem};
 pub use lookup::{Lookup, LookupAnswer, LookupConfig, LookupStep};
+pub use messenger::{Messenger, ReceivedMessage, message_datagram};
 pub use names::{
     ConfigError, Counters, Destination, Event, MAX_ADDRESSES, MAX_NAMES, MAX_WINS_SERVERS,
     NameKind, NameService, NameServiceConfig, NodeType, OwnName, Reach, Transmit,

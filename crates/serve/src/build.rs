@@ -149,6 +149,7 @@ fn engine_config(settings: &Settings) -> Result<Config> {
         user_names: user_names(global)?,
         neighbours: Some(Arc::new(SharedList::default())),
         time_server: global.time_server,
+        messages: global.netbios.messages,
         ..Config::default()
     })
 }

@@ -6,8 +6,13 @@
 //! It ends when the server does. Servers without a sandbox, in tests and in `coax tour`, run their commands themselves.
 
 use std::{
-    io::{BufRead, BufReader, Write},
-    os::unix::process::CommandExt,
+    fs::{DirBuilder, OpenOptions},
+    io::{BufRead, BufReader, ErrorKind, Write},
+    os::unix::{
+        fs::{DirBuilderExt, OpenOptionsExt},
+        process::CommandExt,
+    },
+    path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
     sync::{Mutex, PoisonError},
     thread::sleep,
@@ -32,6 +37,36 @@ pub(super) struct Order {
     pub(super) line: String,
     /// Its working directory.
     pub(super) folder: String,
+    /// A file for it to read.
+    #[serde(default)]
+    pub(super) file: Option<TextFile>,
+}
+
+/// A file that is written before the command runs. It replaces an older one of this name.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct TextFile {
+    /// Where; its folder is made for this user only.
+    pub(super) path: String,
+    /// Its contents.
+    pub(super) text: String,
+}
+
+impl TextFile {
+    fn write(&self) -> std::io::Result<()> {
+        let path = Path::new(&self.path);
+        if let Some(folder) = path.parent()
+            && !folder.exists()
+        {
+            DirBuilder::new().mode(0o700).create(folder)?;
+        }
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;
+        file.write_all(self.text.as_bytes())
+    }
 }
 
 /// Runs commands, in this process or in another one.
@@ -120,9 +155,11 @@ pub fn serve_orders(user: Option<&str>) -> Result<(), String> {
         Account::find(user)?.assume()?;
     }
     let mut out = std::io::stdout().lock();
+    let mut folder = FileFolder(None);
     for line in std::io::stdin().lock().lines() {
         let line = line.map_err(|error| error.to_string())?;
         let order: Order = serde_json::from_str(&line).map_err(|error| error.to_string())?;
+        folder.note(&order);
         let answer = serde_json::to_string(&run(&order)).map_err(|error| error.to_string())?;
         writeln!(out, "{answer}")
             .and_then(|()| out.flush())
@@ -131,7 +168,31 @@ pub fn serve_orders(user: Option<&str>) -> Result<(), String> {
     Ok(())
 }
 
+/// The folder of the files, which goes with the process.
+struct FileFolder(Option<PathBuf>);
+
+impl FileFolder {
+    fn note(&mut self, order: &Order) {
+        let file = order.file.as_ref().filter(|_| self.0.is_none());
+        if let Some(folder) = file.and_then(|file| Path::new(&file.path).parent()) {
+            self.0 = Some(folder.into());
+        }
+    }
+}
+
+impl Drop for FileFolder {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.0 {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
 fn run(order: &Order) -> Result<(), String> {
+    if let Some(file) = &order.file {
+        file.write()
+            .map_err(|error| format!("cannot write {}: {error}", file.path))?;
+    }
     let started = Command::new("/bin/sh")
         .args(["-c", &order.line])
         .current_dir(&order.folder)
@@ -172,6 +233,7 @@ mod tests {
         let order = Order {
             line: "exit 3".into(),
             folder: "/".into(),
+            file: None,
         };
         assert!(Runner::Here.run(&order).unwrap_err().contains('3'));
     }

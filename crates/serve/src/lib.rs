@@ -32,6 +32,8 @@ mod local;
 mod log_file;
 mod logon_timer;
 mod memory;
+mod message_files;
+mod messages;
 mod netbeui;
 mod netbios;
 mod notify;

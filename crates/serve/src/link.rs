@@ -495,6 +495,9 @@ impl Link {
             if let Event::Printed { share, path, name } = &event {
                 self.print(story, Job { share, path, name });
             }
+            if let Event::Message { from, to, text } = &event {
+                self.user_message(story, [from, to, text]);
+            }
             story.event(self.host.clock.now(), event);
         }
         story.explain();

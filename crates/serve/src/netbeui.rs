@@ -16,7 +16,7 @@ use coax_netbios::{
 };
 use coax_wire::{
     ether::Mac,
-    nbt::name::{NbName, SUFFIX_SERVER, SUFFIX_WORKSTATION},
+    nbt::name::{NbName, SUFFIX_MESSENGER, SUFFIX_SERVER, SUFFIX_WORKSTATION},
 };
 use tokio::{runtime::Handle, sync::mpsc};
 
@@ -71,6 +71,15 @@ fn names(host: &Host) -> Result<Vec<StationName>, String> {
         own(name(&config.name, SUFFIX_WORKSTATION)?, false, false),
         own(name(&config.workgroup, SUFFIX_WORKSTATION)?, true, false),
     ];
+    if config.messages {
+        let users = &host.settings().global.netbios.message_names;
+        for user in [&config.name].into_iter().chain(users) {
+            let user = own(name(user, SUFFIX_MESSENGER)?, false, true);
+            if !names.contains(&user) {
+                names.push(user);
+            }
+        }
+    }
     for alias in &config.aliases {
         let alias = own(name(alias, SUFFIX_SERVER)?, false, true);
         if !names.contains(&alias) {

@@ -11,6 +11,7 @@ use std::{
 
 use super::{
     commands::{Order, Runner},
+    message_files::MessageFiles,
     report::Reporter,
     share_path,
 };
@@ -40,17 +41,19 @@ struct Waiting {
     what: String,
 }
 
-/// Whether any share, or the WINS server, has a command to run.
+/// Whether any share, the WINS server or the messenger has a command to run.
 pub(super) fn is_needed(settings: &Settings) -> bool {
     let mut shares = settings.shares.iter();
     shares.any(|share| share.printable && !share.print_command.is_empty())
         || !settings.global.netbios.wins_hook.is_empty()
+        || !settings.global.netbios.message_command.is_empty()
 }
 
 /// Queues finished jobs.
 #[derive(Debug)]
 pub(super) struct Printing {
     orders: Option<SyncSender<Waiting>>,
+    files: MessageFiles,
 }
 
 impl Printing {
@@ -64,7 +67,10 @@ impl Printing {
         runner: Runner,
     ) -> std::io::Result<Self> {
         if !is_needed(settings) {
-            return Ok(Self { orders: None });
+            return Ok(Self {
+                orders: None,
+                files: MessageFiles::new(),
+            });
         }
         let (orders, queue) = sync_channel(WAITING);
         let reporter = reporter.clone();
@@ -73,12 +79,18 @@ impl Printing {
             .spawn(move || run_all(&queue, &runner, &reporter))?;
         Ok(Self {
             orders: Some(orders),
+            files: MessageFiles::new(),
         })
     }
 
     /// Whether commands can be run.
     pub(super) fn runs(&self) -> bool {
         self.orders.is_some()
+    }
+
+    /// The files for the texts of messages.
+    pub(super) fn message_files(&self) -> &MessageFiles {
+        &self.files
     }
 
     /// Queues a command that `what` names in the log.
@@ -112,7 +124,11 @@ impl Printing {
         let folder = share_path::path(settings, share).map_err(|error| error.to_string())?;
         let line = command_line(&share.print_command, &folder, job, client);
         let order = Waiting {
-            order: Order { line, folder },
+            order: Order {
+                line,
+                folder,
+                file: None,
+            },
             what: format!("the print command for {} on {}", job.path, job.share),
         };
         let too_many = |_| format!("{WAITING} jobs wait for their print command; this one is left");

@@ -54,6 +54,19 @@ pub enum Line {
         /// The text.
         text: String,
     },
+    /// A message between users (WinPopup, NET SEND) arrived.
+    UserMessage {
+        /// The client's number; `None` if it came in a datagram.
+        client: Option<u64>,
+        /// The sender's address.
+        address: String,
+        /// The sender's name.
+        from: String,
+        /// The recipient's name.
+        to: String,
+        /// The text.
+        text: String,
+    },
     /// A client connected.
     Connected {
         /// The client's number.
@@ -303,6 +316,7 @@ impl Line {
             // The server creates these lines only if they are enabled.
             Self::Request(_) | Self::Message(_) | Self::Explained(_) => 0,
             Self::Client(_)
+            | Self::UserMessage { .. }
             | Self::Fault(_)
             | Self::Disconnected { .. }
             | Self::RequestRefused(_)
@@ -341,6 +355,13 @@ impl std::fmt::Display for Line {
                 ..
             } => write!(f, "share {share}: {problem}; remedy: {remedy}"),
             Self::Notice { text } => f.write_str(text),
+            Self::UserMessage {
+                address,
+                from,
+                to,
+                text,
+                ..
+            } => write!(f, "message from {from} at {address} to {to}: {text}"),
             Self::Reloaded {
                 changes,
                 restart,

@@ -254,6 +254,8 @@ impl Story {
             Event::Printed { share, path, .. } => {
                 self.note(&format!("printed {path} on {share}"));
             }
+            // The driver reports it, with what came in datagrams.
+            Event::Message { .. } => {}
             Event::NotDeleted {
                 share,
                 path,

@@ -123,6 +123,8 @@ pub struct Config {
     pub neighbours: Option<Arc<dyn Neighbours>>,
     /// The server announces itself as a time server.
     pub time_server: bool,
+    /// The server receives messages between users (WinPopup, NET SEND).
+    pub messages: bool,
     /// The operating system and LAN manager names that the server sends ([MS-CIFS] 2.2.4.53.2).
     pub native: [String; 2],
 }
@@ -235,6 +237,7 @@ impl Default for Config {
             user_names: None,
             neighbours: None,
             time_server: false,
+            messages: false,
             native: ["Unix", "coax"].map(String::from),
         }
     }

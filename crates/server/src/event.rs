@@ -57,6 +57,15 @@ pub enum Event {
         /// The job name that the client gave.
         name: String,
     },
+    /// A message between users (WinPopup, NET SEND) arrived.
+    Message {
+        /// The sender's name, as the message gives it.
+        from: String,
+        /// The recipient's name.
+        to: String,
+        /// The text, with line feeds between lines.
+        text: String,
+    },
     /// A deletion failed, and no reply reported it. Either a tree disconnect, a log-off, the end of a process or a lost
     /// connection closed the last open, or the server could not undo a failed request.
     NotDeleted {

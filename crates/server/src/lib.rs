@@ -16,6 +16,7 @@ mod event;
 mod files;
 mod handlers;
 pub mod memfs;
+pub mod message;
 pub mod names;
 mod names_cache;
 mod ops;

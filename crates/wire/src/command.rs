@@ -125,7 +125,10 @@ commands! {
     WRITE_PRINT_FILE = 0xc1, Last, Tree;
     CLOSE_PRINT_FILE = 0xc2, Last, Tree;
     GET_PRINT_QUEUE = 0xc3, Last, Tree;
-    SEND_SINGLE_BLOCK = 0xd0, Last, Dialect;
+    SEND_SINGLE_BLOCK = 0xd0, Alone, Nothing;
+    SEND_START_MULTI_BLOCK = 0xd5, Alone, Nothing;
+    SEND_END_MULTI_BLOCK = 0xd6, Alone, Nothing;
+    SEND_TEXT_MULTI_BLOCK = 0xd7, Alone, Nothing;
     INVALID = 0xfe, Last, Nothing;
 }
 

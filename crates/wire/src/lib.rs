@@ -16,6 +16,7 @@ pub mod io;
 pub mod ipx;
 pub mod llc;
 pub mod mailslot;
+pub mod messenger;
 pub mod nbf;
 pub mod nbt;
 pub mod rap;

@@ -251,34 +251,12 @@ fn word_counts(text: &str) -> Result<Vec<(u8, u8)>, &'static str> {
     text.split(',').map(pair).collect()
 }
 
-/// Commands that coax does not serve and that have no row in the table of commands (core specification, 1988).
-const UNSERVED: &[(&str, u8)] = &[
-    ("SEND_START_MULTI_BLOCK", 0xd5),
-    ("SEND_END_MULTI_BLOCK", 0xd6),
-    ("SEND_TEXT_MULTI_BLOCK", 0xd7),
-];
-
 fn code_of(name: &str) -> Result<u8, &'static str> {
-    let served = COMMANDS
-        .iter()
-        .find(|command| command.name == name)
-        .map(|command| command.code);
-    let unserved = || {
-        UNSERVED
-            .iter()
-            .find(|(unserved, _)| *unserved == name)
-            .map(|(_, code)| *code)
-    };
-    served.or_else(unserved).ok_or("no such command")
+    let known = COMMANDS.iter().find(|command| command.name == name);
+    known.map(|command| command.code).ok_or("no such command")
 }
 
 /// The name of a command, as the tables write it.
 pub(crate) fn command_name(code: u8) -> Option<&'static str> {
-    let unserved = || {
-        UNSERVED
-            .iter()
-            .find(|(_, number)| *number == code)
-            .map(|(name, _)| *name)
-    };
-    command::name(code).or_else(unserved)
+    command::name(code)
 }

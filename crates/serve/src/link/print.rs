@@ -1,11 +1,15 @@
-//! Print jobs of a client.
+//! What a client sends to commands: print jobs and messages.
 
 use std::net::SocketAddr;
 
 use coax_smbconf::macros::MacroValues;
 
 use super::Link;
-use crate::{printing::Job, story::Story};
+use crate::{
+    messages::{self, UserMessage},
+    printing::Job,
+    story::Story,
+};
 
 impl Link {
     /// Hands a complete print job to the printing thread.
@@ -21,5 +25,25 @@ impl Link {
         if let Err(why) = self.host.printing.take(settings, job, &values) {
             story.note(&why);
         }
+    }
+
+    /// Hands on a message between users: sender, recipient and text.
+    pub(super) fn user_message(&self, story: &Story, [from, to, text]: [&str; 3]) {
+        let settings = &*self.host.settings();
+        let peer = self.address.parse::<SocketAddr>().ok();
+        let addresses = peer.zip(self.socket.local_address());
+        let message = UserMessage {
+            client: Some(self.number),
+            address: peer.map_or_else(|| self.address.clone(), |peer| peer.ip().to_string()),
+            from,
+            to,
+            text,
+            values: MacroValues {
+                host_name: &settings.global.netbios_name,
+                workgroup: &settings.global.workgroup,
+                ..story.macros(addresses.map(|(peer, ours)| (peer.ip(), ours.ip())))
+            },
+        };
+        messages::receive(&self.host, &message);
     }
 }

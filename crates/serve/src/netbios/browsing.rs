@@ -1,4 +1,4 @@
-//! Datagrams on UDP port 138 and the browser service of one network, and the list that clients are given.
+//! The browser service of one network, and the list that clients are given.
 
 use std::{
     net::{Ipv4Addr, SocketAddrV4},
@@ -6,8 +6,8 @@ use std::{
 };
 
 use coax_netbios::{
-    Browser, BrowserConfig, BrowserEvent, Criterion, ElectionReason, LmAnnounce, MSBROWSE,
-    NbtDatagrams, NbtDatagramsConfig, Network, Role, Transmit,
+    Browser, BrowserConfig, BrowserEvent, Criterion, ElectionReason, Incoming, LmAnnounce,
+    MSBROWSE, Network, Outgoing, Role,
 };
 use coax_server::config::{Neighbour, NeighbourLists, Neighbours};
 use coax_wire::{codepage::CodePage, nbt::name::NbName, time::Time};
@@ -18,10 +18,9 @@ use coax_smbconf::settings::AutoSetting;
 /// The version that the server announces, as Windows NT 4.0 with service packs and Samba do.
 const VERSION: (u8, u8) = (4, 9);
 
-/// The browser of one network and its datagrams.
+/// The browser of one network.
 #[derive(Debug)]
 pub(super) struct Browsing {
-    datagrams: NbtDatagrams,
     browser: Browser<SocketAddrV4>,
     network: Network,
     workgroup: NbName,
@@ -34,14 +33,10 @@ impl Browsing {
         host: &Host,
         network: Network,
         (computer, workgroup): (NbName, NbName),
-    ) -> Result<Self, String> {
+    ) -> Self {
         let config = &host.server().config;
         let netbios = &host.settings().global.netbios;
-        let mut datagrams = NbtDatagramsConfig::new(network);
-        datagrams.node = super::kind::node_type(netbios);
-        datagrams.scope = super::kind::scope(netbios)?;
         let seed = random::random().map(u64::from_le_bytes).unwrap_or(1);
-        datagrams.first_id = u16::try_from(seed & 0xffff).unwrap_or(0);
         let browser = BrowserConfig {
             computer,
             workgroup,
@@ -61,21 +56,17 @@ impl Browsing {
             lm_interval_s: netbios.lm_interval_s,
             seed,
         };
-        Ok(Self {
-            datagrams: NbtDatagrams::new(datagrams),
+        Self {
             browser: Browser::new(host.clock.now(), browser),
             network,
             workgroup,
             master: None,
-        })
+        }
     }
 
-    /// A packet arrived on port 138 from a station of this network.
-    pub(super) fn handle_packet(&mut self, now: Time, from: SocketAddrV4, bytes: &[u8]) {
-        self.datagrams.handle_packet(now, from, bytes);
-        while let Some(incoming) = self.datagrams.poll_incoming() {
-            self.browser.handle_datagram(now, &incoming);
-        }
+    /// A datagram arrived from a station of this network.
+    pub(super) fn handle_datagram(&mut self, now: Time, incoming: &Incoming<SocketAddrV4>) {
+        self.browser.handle_datagram(now, incoming);
     }
 
     pub(super) fn handle_timeout(&mut self, now: Time) {
@@ -95,12 +86,9 @@ impl Browsing {
         self.browser.handle_name(now, name, registered);
     }
 
-    /// A packet to send on port 138, until there is none.
-    pub(super) fn poll_transmit(&mut self) -> Option<Transmit> {
-        while let Some(outgoing) = self.browser.poll_outgoing() {
-            self.datagrams.send(&outgoing);
-        }
-        self.datagrams.poll_transmit()
+    /// A datagram to send, until there is none.
+    pub(super) fn poll_outgoing(&mut self) -> Option<Outgoing<SocketAddrV4>> {
+        self.browser.poll_outgoing()
     }
 
     /// Names to register or release. Everything else becomes a line of the log.

@@ -2,6 +2,7 @@
 //! and the WINS server.
 
 mod browsing;
+mod datagrams;
 mod kind;
 mod sockets;
 mod wins;
@@ -20,15 +21,16 @@ use coax_netbios::{
 use coax_wire::{
     nbt::{
         dgm,
-        name::{NbName, SUFFIX_SERVER, SUFFIX_WORKSTATION},
+        name::{NbName, SUFFIX_MESSENGER, SUFFIX_SERVER, SUFFIX_WORKSTATION},
         ns,
     },
     time::Time,
 };
 use tokio::{net::UdpSocket, sync::mpsc, time::sleep};
 
-use super::{host::Host, report::Reporter};
+use super::{host::Host, messages, report::Reporter};
 use browsing::Browsing;
+use datagrams::Datagrams;
 use kind::{node_type, scope, wins_servers};
 use wins::WinsHost;
 
@@ -52,7 +54,7 @@ pub(super) struct Names {
 #[derive(Debug)]
 struct Node {
     service: NameService,
-    browsing: Option<Browsing>,
+    datagrams: Option<Datagrams>,
     network: Network,
 }
 
@@ -105,8 +107,8 @@ impl Names {
             tokio::select! {
                 received = receive(self.sockets.first(), first) => self.handle(&host, received, first),
                 received = receive(self.sockets.get(1), second) => self.handle(&host, received, second),
-                received = receive(self.datagrams.first(), third) => self.browse(&host, received, third),
-                received = receive(self.datagrams.get(1), fourth) => self.browse(&host, received, fourth),
+                received = receive(self.datagrams.first(), third) => self.handle_packet(&host, received, third),
+                received = receive(self.datagrams.get(1), fourth) => self.handle_packet(&host, received, fourth),
                 () = sleep(due.unwrap_or_default()), if due.is_some() => self.handle_timeout(&host),
                 () = host.drained(), if !stopping => {
                     if host.is_handed_over() {
@@ -133,10 +135,10 @@ impl Names {
     fn due(&self) -> Option<Time> {
         let nodes = self.nodes.iter();
         let nodes = nodes.filter_map(|node| node.service.poll_timeout());
-        let browsing = self.nodes.iter();
-        let browsing = browsing.filter_map(|node| node.browsing.as_ref()?.due());
+        let datagrams = self.nodes.iter();
+        let datagrams = datagrams.filter_map(|node| node.datagrams.as_ref()?.due());
         nodes
-            .chain(browsing)
+            .chain(datagrams)
             .chain(self.wins.as_ref().and_then(WinsHost::due))
             .min()
     }
@@ -144,10 +146,10 @@ impl Names {
     fn handle_timeout(&mut self, host: &Host) {
         let now = host.clock.now();
         self.each(|service| service.handle_timeout(now));
-        let browsing = self.nodes.iter_mut();
-        let browsing = browsing.filter_map(|node| node.browsing.as_mut());
-        for browsing in browsing.filter(|b| b.due().is_some_and(|due| due <= now)) {
-            browsing.handle_timeout(now);
+        let datagrams = self.nodes.iter_mut();
+        let datagrams = datagrams.filter_map(|node| node.datagrams.as_mut());
+        for datagrams in datagrams.filter(|d| d.due().is_some_and(|due| due <= now)) {
+            datagrams.handle_timeout(now);
         }
         self.publish(host);
         if let Some(wins) = &mut self.wins {
@@ -159,15 +161,16 @@ impl Names {
     fn shutdown(&mut self, host: &Host) {
         let now = host.clock.now();
         for node in &mut self.nodes {
-            if let Some(browsing) = &mut node.browsing {
-                browsing.shutdown(now);
+            if let Some(datagrams) = &mut node.datagrams {
+                datagrams.shutdown(now);
             }
             node.service.shutdown(now);
         }
     }
 
-    /// A packet of port 138, which only the browser of the sender's network hears.
-    fn browse(
+    /// A packet of port 138, for the node of the sender's network. Stations of other networks that `hosts allow` admits
+    /// can send messages; the first node receives them.
+    fn handle_packet(
         &mut self,
         host: &Host,
         received: std::io::Result<(usize, SocketAddr)>,
@@ -176,13 +179,20 @@ impl Names {
         let Ok((len, SocketAddr::V4(from))) = received else {
             return;
         };
-        let mut nodes = self.nodes.iter_mut();
-        let node = nodes.find(|node| node.network.contains(*from.ip()));
-        let browsing = node.and_then(|node| node.browsing.as_mut());
-        if let (Some(browsing), Some(bytes)) = (browsing, buffer.get(..len)) {
-            browsing.handle_packet(host.clock.now(), from, bytes);
-            self.publish(host);
+        let mut nodes = self.nodes.iter();
+        let at = nodes.position(|node| node.network.contains(*from.ip()));
+        let at = at.or_else(|| is_allowed(host, from).then_some(0));
+        let node = at.and_then(|at| self.nodes.get_mut(at));
+        let (Some(node), Some(bytes)) = (node, buffer.get(..len)) else {
+            return;
+        };
+        if let Some(datagrams) = &mut node.datagrams {
+            datagrams.handle_packet(host.clock.now(), from, bytes);
+            while let Some(received) = datagrams.poll_message() {
+                messages::receive_datagram(host, node.network, &received);
+            }
         }
+        self.publish(host);
     }
 
     /// Gives the lists to the SMB server.
@@ -190,7 +200,7 @@ impl Names {
         let config = &host.server().config;
         if let Some(neighbours) = &config.neighbours {
             let browsing = self.nodes.iter();
-            let browsing = browsing.filter_map(|node| node.browsing.as_ref());
+            let browsing = browsing.filter_map(|node| node.browsing());
             let others = host.settings().global.netbios.browse_list;
             let lists = browsing::lists(config.code_page, self.base_type, others, browsing);
             neighbours.publish(lists);
@@ -252,7 +262,7 @@ impl Names {
             node.join_browser(host);
             while let (Some(socket), Some(transmit)) = (
                 datagrams,
-                node.browsing.as_mut().and_then(Browsing::poll_transmit),
+                node.datagrams.as_mut().and_then(Datagrams::poll_transmit),
             ) {
                 send_to(socket, &transmit, node.network.broadcast(), dgm::PORT).await;
             }
@@ -264,6 +274,14 @@ impl Names {
 }
 
 impl Node {
+    fn browsing(&self) -> Option<&Browsing> {
+        self.datagrams.as_ref()?.browsing.as_ref()
+    }
+
+    fn browsing_mut(&mut self) -> Option<&mut Browsing> {
+        self.datagrams.as_mut()?.browsing.as_mut()
+    }
+
     /// Carries names between browser and name service, until neither has news.
     fn join_browser(&mut self, host: &Host) {
         let now = host.clock.now();
@@ -271,7 +289,7 @@ impl Node {
             let mut idle = true;
             while let Some(event) = self.service.poll_event() {
                 idle = false;
-                if let Some(browsing) = &mut self.browsing {
+                if let Some(browsing) = self.browsing_mut() {
                     match event {
                         Event::Registered(name) => browsing.handle_name(now, &name, true),
                         Event::Refused { name, .. } | Event::Conflict { name, .. } => {
@@ -282,10 +300,7 @@ impl Node {
                 }
                 tell(&host.reporter, self.network, event);
             }
-            let Some(browsing) = &mut self.browsing else {
-                return;
-            };
-            while let Some(event) = browsing.poll_event(host) {
+            while let Some(event) = self.browsing_mut().and_then(|b| b.poll_event(host)) {
                 idle = false;
                 match event {
                     BrowserEvent::Register(own) => {
@@ -334,25 +349,51 @@ fn node(
     host: &Host,
     network: Network,
     addresses: &[Ipv4Addr],
-    browses: bool,
+    has_datagrams: bool,
 ) -> Result<Node, String> {
     let config = &host.server().config;
-    let netbios = &host.settings().global.netbios;
     let name = |text: &str| {
         let bytes = config.code_page.encode_lossy(&text.to_uppercase());
         NbName::new(&bytes, SUFFIX_SERVER).map_err(|error| format!("{text}: {error}"))
     };
     let (computer, workgroup) = (name(&config.name)?, name(&config.workgroup)?);
-    let mut wanted = NameServiceConfig::file_server(computer, workgroup, false, network.address);
+    let mut wanted = name_service(host, network, addresses, (computer, workgroup))?;
+    let mut add = |own: NbName| {
+        let own = OwnName::unique(own);
+        if !wanted.names.contains(&own) {
+            wanted.names.push(own);
+        }
+    };
     for alias in &config.aliases {
         let alias = name(alias)?;
-        for suffix in [SUFFIX_WORKSTATION, SUFFIX_SERVER] {
-            let own = OwnName::unique(alias.with_suffix(suffix));
-            if !wanted.names.contains(&own) {
-                wanted.names.push(own);
-            }
-        }
+        add(alias.with_suffix(SUFFIX_WORKSTATION));
+        add(alias.with_suffix(SUFFIX_SERVER));
     }
+    let netbios = &host.settings().global.netbios;
+    let users = netbios.message_names.iter().filter(|_| netbios.messages);
+    let users = users.map(|user| Ok(name(user)?.with_suffix(SUFFIX_MESSENGER)));
+    let users: Vec<NbName> = users.collect::<Result<_, String>>()?;
+    users.iter().for_each(|user| add(*user));
+    let service = NameService::new(host.clock.now(), wanted).map_err(|error| error.to_string())?;
+    let datagrams =
+        has_datagrams.then(|| Datagrams::start(host, network, (computer, workgroup), &users));
+    Ok(Node {
+        service,
+        datagrams: datagrams.transpose()?,
+        network,
+    })
+}
+
+/// The name service of a network with the names that every server has.
+fn name_service(
+    host: &Host,
+    network: Network,
+    addresses: &[Ipv4Addr],
+    (computer, workgroup): (NbName, NbName),
+) -> Result<NameServiceConfig, String> {
+    let netbios = &host.settings().global.netbios;
+    let messages = netbios.messages;
+    let mut wanted = NameServiceConfig::file_server(computer, workgroup, messages, network.address);
     wanted.wins = wins_servers(netbios, network);
     if !wanted.wins.is_empty() {
         // The WINS server learns all addresses, so that clients of each network find one that they reach.
@@ -366,15 +407,7 @@ fn node(
     wanted.first_id = super::random::random()
         .map(u16::from_le_bytes)
         .unwrap_or_default();
-    let service = NameService::new(host.clock.now(), wanted).map_err(|error| error.to_string())?;
-    // A P node hears no broadcasts, so it cannot browse.
-    let browses = browses && node_type(netbios).uses_broadcast();
-    let browsing = browses.then(|| Browsing::start(host, network, (computer, workgroup)));
-    Ok(Node {
-        service,
-        browsing: browsing.transpose()?,
-        network,
-    })
+    Ok(wanted)
 }
 
 fn tell(reporter: &Reporter, network: Network, event: Event) {
@@ -382,6 +415,10 @@ fn tell(reporter: &Reporter, network: Network, event: Event) {
     reporter.notice(match event {
         // The browser says in its own words what becomes of its names.
         Event::Refused { name, .. } if browsing::is_browsers(&name) => return,
+        // A user's name is where the user is logged on.
+        Event::Refused { name, by } if name.suffix() == SUFFIX_MESSENGER => {
+            format!("{at}: messages to {name} go to {by}, which has this name")
+        }
         Event::Refused { name, by } => {
             format!("{at}: the name {name} belongs to {by}; choose another with --name")
         }

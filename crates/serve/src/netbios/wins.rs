@@ -197,6 +197,7 @@ impl WinsHost {
                 let order = Order {
                     line: command(&self.hook, &event),
                     folder: "/".into(),
+                    file: None,
                 };
                 if let Err(why) = host.printing.queue(order, "the WINS hook".into()) {
                     host.reporter

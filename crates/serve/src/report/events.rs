@@ -90,6 +90,16 @@ fn of_the_server() -> Vec<Event> {
             },
         ),
         event(
+            "Somebody has sent a message to a user of this machine (WinPopup, NET SEND). Control characters of the text are escaped.",
+            Line::UserMessage {
+                client: None,
+                address: "192.168.1.9".into(),
+                from: "ANNA".into(),
+                to: "TOWER".into(),
+                text: "Coffee is ready.\nCome down.".into(),
+            },
+        ),
+        event(
             "Any other message about the server itself.",
             Line::Notice {
                 text: "stopping; a second signal stops at once".into(),
@@ -278,22 +288,23 @@ fn place(line: &Line) -> usize {
         Line::Listening { .. } => 0,
         Line::ShareProblem { .. } => 1,
         Line::Reloaded { .. } => 2,
-        Line::Notice { .. } => 3,
-        Line::Connected { .. } => 4,
-        Line::Negotiated { .. } => 5,
-        Line::LoggedOn { .. } => 6,
-        Line::Tree { .. } => 7,
-        Line::Client(_) => 8,
-        Line::Refused { .. } => 9,
-        Line::RequestRefused(_) => 10,
-        Line::RefusalsOmitted { .. } => 11,
-        Line::Request(_) => 12,
-        Line::Message(_) => 13,
-        Line::Disconnected { .. } => 14,
-        Line::Ci(_) => 15,
-        Line::Explained(_) => 16,
-        Line::Fault(_) => 17,
-        Line::Summary(_) => 18,
+        Line::UserMessage { .. } => 3,
+        Line::Notice { .. } => 4,
+        Line::Connected { .. } => 5,
+        Line::Negotiated { .. } => 6,
+        Line::LoggedOn { .. } => 7,
+        Line::Tree { .. } => 8,
+        Line::Client(_) => 9,
+        Line::Refused { .. } => 10,
+        Line::RequestRefused(_) => 11,
+        Line::RefusalsOmitted { .. } => 12,
+        Line::Request(_) => 13,
+        Line::Message(_) => 14,
+        Line::Disconnected { .. } => 15,
+        Line::Ci(_) => 16,
+        Line::Explained(_) => 17,
+        Line::Fault(_) => 18,
+        Line::Summary(_) => 19,
     }
 }
 
@@ -364,7 +375,12 @@ const FIELDS: &[(&str, &str)] = &[
     ),
     ("problem", "what is wrong with the folder"),
     ("remedy", "what to do about it"),
-    ("text", "the notice"),
+    ("text", "the notice, or the text of a message to a user"),
+    (
+        "from",
+        "the name that the sender of a message gave; anybody can give any name",
+    ),
+    ("to", "the user, machine or workgroup that a message is for"),
     ("what", "what was refused"),
     (
         "status",
@@ -493,7 +509,23 @@ fn docs_events_matches_the_events() {
 #[test]
 fn every_event_has_one_example_and_every_field_an_explanation() {
     let places: Vec<usize> = events().iter().map(|event| place(&event.example)).collect();
-    assert_eq!(places, (0..19).collect::<Vec<_>>());
+        Line::UserMessage { .. } => 3,
+        Line::Notice { .. } => 4,
+        Line::Connected { .. } => 5,
+        Line::Negotiated { .. } => 6,
+        Line::LoggedOn { .. } => 7,
+        Line::Tree { .. } => 8,
+        Line::Client(_) => 9,
+        Line::Refused { .. } => 10,
+        Line::RequestRefused(_) => 11,
+        Line::RefusalsOmitted { .. } => 12,
+        Line::Request(_) => 13,
+        Line::Message(_) => 14,
+        Line::Disconnected { .. } => 15,
+        Line::Ci(_) => 16,
+        Line::Explained(_) => 17,
+        Line::Fault(_) => 18,
+        Line::Summary(_) => 19,
     let mut used = Vec::new();
     for event in events() {
         let json = json(&event.example);

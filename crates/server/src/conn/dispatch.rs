@@ -95,7 +95,10 @@ pub(super) const ROUTES: &[Route] = &[
     row(c::WRITE_PRINT_FILE, h::print::write_print_file),
     row(c::CLOSE_PRINT_FILE, h::print::close_print_file),
     row(c::GET_PRINT_QUEUE, h::print::get_print_queue),
-    row(c::SEND_SINGLE_BLOCK, h::print::messages),
+    row(c::SEND_SINGLE_BLOCK, h::message::send_single_block),
+    row(c::SEND_START_MULTI_BLOCK, h::message::send_start),
+    row(c::SEND_TEXT_MULTI_BLOCK, h::message::send_text),
+    row(c::SEND_END_MULTI_BLOCK, h::message::send_end),
     row(c::ECHO, h::echo::echo),
     row(c::PROCESS_EXIT, h::echo::process_exit),
 ];

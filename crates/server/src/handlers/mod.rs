@@ -5,6 +5,7 @@ pub mod find;
 pub mod information;
 pub mod locking;
 pub mod logon;
+pub mod message;
 pub mod namespace;
 pub mod negotiate;
 pub mod nt_transact;

@@ -52,11 +52,6 @@ pub fn get_print_queue(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// SEND_SINGLE_BLOCK: the server does not accept messages between users (ERRmsgoff, core protocol section 6.1).
-pub fn messages(_call: &mut Call<'_>) -> Outcome {
-    Err(Status::MESSAGES_OFF.into())
-}
-
 fn must_be_printer(call: &Call<'_>) -> Result<()> {
     if is_printer(call) {
         Ok(())

@@ -33,6 +33,7 @@ mod locking;
 mod locks;
 mod log_ons;
 mod mailbox;
+mod messages;
 mod notify;
 mod observe;
 mod observed;
@@ -172,6 +173,7 @@ pub struct Tables {
     wall_offset_ns: i64,
     write_times: shown_times::WriteTimes,
     failed_log_ons: failed_log_ons::FailedLogOns,
+    messages: messages::MessageLimits,
     /// Names of folders, as clients spell them.
     pub names: crate::names_cache::NameCache,
     /// Recently removed or renamed names.

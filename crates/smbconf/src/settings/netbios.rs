@@ -35,6 +35,12 @@ pub struct NetbiosSettings {
     pub lm_announce: AutoSetting,
     /// `lm interval`, seconds between those announcements; 0: none.
     pub lm_interval_s: u32,
+    /// `coax:messages`: receive messages between users.
+    pub messages: bool,
+    /// `coax:message names`: further names, such as users of this machine, whose messages are received.
+    pub message_names: Vec<String>,
+    /// `message command`: run for each message; empty: none.
+    pub message_command: String,
     /// `coax:lmhosts`: names and addresses that the WINS server answers besides.
     pub lmhosts: Option<PathBuf>,
 }
@@ -57,6 +63,9 @@ impl Default for NetbiosSettings {
             browse_list: true,
             lm_announce: AutoSetting::Auto,
             lm_interval_s: 60,
+            messages: true,
+            message_names: Vec::new(),
+            message_command: String::new(),
             lmhosts: None,
         }
     }

@@ -1,7 +1,9 @@
 //! Parameters of names, WINS and browsing.
 
 use super::parameter::{Parameter, slot};
-use crate::value::{ADDRESSES, AUTO, BOOL, COMMAND, COUNT, FILE, NODE_TYPE, REQUIRED_FILE, SCOPE};
+use crate::value::{
+    ADDRESSES, AUTO, BOOL, COMMAND, COUNT, FILE, NETBIOS_NAMES, NODE_TYPE, REQUIRED_FILE, SCOPE,
+};
 
 pub(super) const NETBIOS: &[Parameter] = &[
     slot!(
@@ -116,5 +118,26 @@ pub(super) const NETBIOS: &[Parameter] = &[
         netbios.lm_interval_s,
         COUNT,
         "Seconds between announcements to LAN Manager; 0 means none."
+    ).at_start(),
+    slot!(
+        Global,
+        "coax:messages",
+        netbios.messages,
+        BOOL,
+        "Receive messages between users (WinPopup, NET SEND) and log them; the server registers its name with the suffix 03."
+    ).at_start(),
+    slot!(
+        Global,
+        "coax:message names",
+        netbios.message_names,
+        NETBIOS_NAMES,
+        "Further names whose messages the server receives, such as those of this machine's users."
+    ).at_start(),
+    slot!(
+        Global,
+        "message command",
+        netbios.message_command,
+        COMMAND,
+        "A command for each message: %s is the file with its text, %f the sender, %t the recipient. End it with & if it waits for a person."
     ).at_start(),
 ];

@@ -92,7 +92,6 @@ pub(super) const NOT_HONOURED: &[Parameter] = &[
     not_share("root preexec", "A command as root at every connection to a share.", "clients can start no command except printing"),
     not_share("postexec", "A command at every disconnection from a share.", "clients can start no command except printing"),
     not_share("root postexec", "A command as root at every disconnection from a share.", "clients can start no command except printing"),
-    not_global("message command", "A command for WinPopup messages.", "coax refuses messages"),
     not_global("add user script", "A command that creates a user.", "no user of this machine is needed"),
     not_global("host msdfs", "Be a DFS server.", "no client before Windows 98 knows DFS"),
     not_share("msdfs root", "Be the root of a DFS tree.", "no client before Windows 98 knows DFS"),

@@ -20,6 +20,7 @@ pub mod lock_byte_range;
 pub mod locking_andx;
 pub mod logoff_andx;
 pub mod named_pipe;
+pub mod message;
 pub mod negotiate;
 pub mod nt_create_andx;
 pub mod nt_transact;
