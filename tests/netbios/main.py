@@ -8,9 +8,9 @@ import time
 import traceback
 from pathlib import Path
 
-from . import browsing, judge, names, network, wins
+from . import browsing, judge, messages, names, network, wins
 
-GROUPS = {"names": names, "wins": wins, "browsing": browsing}
+GROUPS = {"names": names, "wins": wins, "browsing": browsing, "messages": messages}
 
 
 def parse():

@@ -130,7 +130,10 @@ mod tests {
         let got: Vec<_> = core::iter::from_fn(|| messenger.poll_message()).collect();
         let to: Vec<_> = got.iter().map(|got| got.destination).collect();
         assert_eq!(to, names);
-        assert!(got.iter().all(|got| got.message == message() && got.from == 7));
+        assert!(
+            got.iter()
+                .all(|got| got.message == message() && got.from == 7)
+        );
     }
 
     #[test]

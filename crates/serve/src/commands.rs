@@ -64,7 +64,11 @@ impl TextFile {
             _ => {}
         }
         let mut options = OpenOptions::new();
-        let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;
+        let mut file = options
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)?;
         file.write_all(self.text.as_bytes())
     }
 }

@@ -164,7 +164,9 @@ mod tests {
             let order = order("true", files.next(), &message("JIM", &text));
             Runner::Here.run(&order).unwrap();
         }
-        let kept = std::fs::read_dir(folder.path().join("messages")).unwrap().count();
+        let kept = std::fs::read_dir(folder.path().join("messages"))
+            .unwrap()
+            .count();
         assert_eq!(kept as u64, FILES);
         let second = std::fs::read_to_string(folder.path().join("messages/02.txt")).unwrap();
         assert_eq!(second, format!("{}\n", FILES + 2));

@@ -9,9 +9,9 @@ use crate::{
     io::Writer,
 };
 
-/// The most bytes of a message in a datagram: Windows NT sends no longer second-class mailslot message (\[MS-MAIL\], About
-/// Mailslots: 424 bytes).
-pub const MAX_LEN: usize = 424;
+/// The most bytes of a message: with 87 bytes for the mailslot it fits into one datagram of 576 bytes (RFC 1002 section 6),
+/// so that no receiver has to join fragments.
+pub const MAX_LEN: usize = 407;
 /// The longest name that is read.
 const MAX_NAME_LEN: usize = 64;
 /// The longest text that is read: that of messages on a session.
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(MessengerMessage::parse(b"MARTIN\0DON\0Hi"), Ok(message));
         assert!(MessengerMessage::parse(b"MARTIN\0DON").is_err());
         assert!(MessengerMessage::parse(&[b'A'; 400]).is_err());
-        assert_eq!(MessengerMessage::room(b"MARTIN", b"DON"), 412);
+        assert_eq!(MessengerMessage::room(b"MARTIN", b"DON"), 395);
     }
 
     proptest! {

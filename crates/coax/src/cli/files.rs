@@ -14,6 +14,7 @@ use std::{io::Write as _, process::ExitCode};
 
 use serde_json::{Value, json};
 
+pub(crate) use arguments::code_page;
 pub use arguments::{
     Common, CopyOptions, GetArgs, LsArgs, MkdirArgs, MvArgs, PathsArgs, PutArgs, RmArgs,
     SharesArgs, StatArgs,

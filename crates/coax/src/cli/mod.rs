@@ -13,6 +13,7 @@ pub mod help;
 pub mod lab;
 pub mod lookup;
 pub mod manual;
+pub mod message;
 pub mod name_options;
 pub mod nearest;
 pub mod output;
@@ -100,6 +101,8 @@ pub enum Command {
     Browse(Box<browse::BrowseArgs>),
     /// Find machines by NetBIOS name, and the names of a machine
     Lookup(Box<lookup::LookupArgs>),
+    /// Send a message to a machine, a user or a workgroup (NET SEND, WinPopup)
+    Message(Box<message::MessageArgs>),
     /// Show the redirector profiles, with the source of each value
     Profiles(Box<profiles::ProfilesArgs>),
     /// Explain from packet captures why file copies are slow
@@ -154,6 +157,7 @@ fn run(given: &[OsString]) -> Result<ExitCode, WrongUsage> {
         Command::Shares(args) => files::main(Verb::Shares(&args))?,
         Command::Browse(args) => browse::main(&args)?,
         Command::Lookup(args) => lookup::main(&args)?,
+        Command::Message(args) => message::main(&args)?,
         Command::Profiles(args) => profiles::main(&args)?,
         Command::Explain(args) => explain::main(&args)?,
         Command::Decode(args) => decode::main(&args)?,

@@ -32,6 +32,9 @@ impl Link {
         let settings = &*self.host.settings();
         let peer = self.address.parse::<SocketAddr>().ok();
         let addresses = peer.zip(self.socket.local_address());
+        let macros = story.macros(addresses.map(|(peer, ours)| (peer.ip(), ours.ip())));
+        // Some senders call from their name with the suffix 03.
+        let machine = macros.client_name.split('<').next().unwrap_or_default();
         let message = UserMessage {
             client: Some(self.number),
             address: peer.map_or_else(|| self.address.clone(), |peer| peer.ip().to_string()),
@@ -41,7 +44,8 @@ impl Link {
             values: MacroValues {
                 host_name: &settings.global.netbios_name,
                 workgroup: &settings.global.workgroup,
-                ..story.macros(addresses.map(|(peer, ours)| (peer.ip(), ours.ip())))
+                client_name: machine,
+                ..macros.clone()
             },
         };
         messages::receive(&self.host, &message);

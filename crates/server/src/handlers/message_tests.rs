@@ -38,9 +38,7 @@ fn received(client: &mut TestClient) -> Vec<(String, String, String)> {
 
 fn send(client: &mut TestClient, text: &[u8]) -> u32 {
     let bytes = [NAMES, &block(text)].concat();
-    client
-        .request(c::SEND_SINGLE_BLOCK, &[], &bytes)
-        .status()
+    client.request(c::SEND_SINGLE_BLOCK, &[], &bytes).status()
 }
 
 #[test]
@@ -67,9 +65,7 @@ fn the_blocks_of_a_message_are_joined_and_limited_to_1600_bytes() {
             .ok();
     }
     assert!(received(&mut client).is_empty());
-    client
-        .request(c::SEND_END_MULTI_BLOCK, &[group], b"")
-        .ok();
+    client.request(c::SEND_END_MULTI_BLOCK, &[group], b"").ok();
     let told = received(&mut client);
     assert_eq!(told.len(), 1);
     assert!(told.iter().all(|(_, _, text)| text.len() == 1600));
@@ -91,9 +87,7 @@ fn an_unknown_message_gets_no_text_and_no_end() {
         let answer = client.request(command, &[other], &bytes);
         assert_eq!(answer.status(), Status::BAD_TID.0);
     }
-    client
-        .request(c::SEND_END_MULTI_BLOCK, &[group], b"")
-        .ok();
+    client.request(c::SEND_END_MULTI_BLOCK, &[group], b"").ok();
     assert_eq!(received(&mut client).len(), 1);
     let again = client.request(c::SEND_END_MULTI_BLOCK, &[group], b"");
     assert_eq!(again.status(), Status::BAD_TID.0);
@@ -129,7 +123,11 @@ fn a_server_that_receives_no_messages_says_so() {
 fn a_malformed_message_is_refused_and_not_delivered() {
     let server = server();
     let mut client = server.connect();
-    for bytes in [&b"\x04JIM\0"[..], b"\x04JIM\0\x04ANN\0\x01\xff\xffx", b"JIM\0ANN\0"] {
+    for bytes in [
+        &b"\x04JIM\0"[..],
+        b"\x04JIM\0\x04ANN\0\x01\xff\xffx",
+        b"JIM\0ANN\0",
+    ] {
         let answer = client.request(c::SEND_SINGLE_BLOCK, &[], bytes);
         assert_ne!(answer.status(), 0);
     }

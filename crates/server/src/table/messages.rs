@@ -35,7 +35,11 @@ struct Bucket {
 impl Bucket {
     /// Takes one message, if there were fewer than `burst` within the last intervals.
     fn admit(&mut self, now: Time, burst: u32, interval: Span) -> bool {
-        let full = Span(interval.0.saturating_mul(u64::from(burst.saturating_sub(1))));
+        let full = Span(
+            interval
+                .0
+                .saturating_mul(u64::from(burst.saturating_sub(1))),
+        );
         let from = self.empty.max(now);
         if from - now > full {
             return false;

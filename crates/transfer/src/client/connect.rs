@@ -424,7 +424,7 @@ fn server_name(host: &str) -> String {
 }
 
 /// This machine's NetBIOS name.
-fn own_name() -> NbName {
+pub(crate) fn own_name() -> NbName {
     let system = rustix::system::uname();
     let host = system.nodename().to_string_lossy();
     let short: String = host

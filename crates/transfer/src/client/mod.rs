@@ -15,6 +15,7 @@ pub mod testkit;
 mod tests;
 pub mod url;
 
+pub(crate) use connect::own_name;
 pub use connect::{Options, open};
 pub use connection::{Breaker, Connection, ops};
 pub use error::plain;

@@ -2,6 +2,7 @@
 
 mod query;
 
+pub(crate) use query::random_id;
 pub use query::{networks, query};
 
 use std::{

@@ -98,7 +98,7 @@ pub fn networks() -> Vec<Network> {
 }
 
 /// A transaction identifier that others cannot guess.
-pub(super) fn random_id() -> u16 {
+pub(crate) fn random_id() -> u16 {
     let mut bytes = [0; 2];
     let filled = rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty());
     match filled {

@@ -231,7 +231,7 @@ fn transport(text: &str) -> Result<Transport, String> {
     }
 }
 
-fn code_page(text: &str) -> Result<CodePage, String> {
+pub(crate) fn code_page(text: &str) -> Result<CodePage, String> {
     text.parse()
         .map_err(|_| "no code page that is known here: write a number, as 437, 850 or 932".into())
 }
