@@ -33,6 +33,7 @@ mod locking;
 mod locks;
 mod log_ons;
 mod mailbox;
+mod message_limits;
 mod messages;
 mod notify;
 mod observe;
@@ -173,7 +174,7 @@ pub struct Tables {
     wall_offset_ns: i64,
     write_times: shown_times::WriteTimes,
     failed_log_ons: failed_log_ons::FailedLogOns,
-    messages: messages::MessageLimits,
+    messages: message_limits::MessageLimits,
     /// Names of folders, as clients spell them.
     pub names: crate::names_cache::NameCache,
     /// Recently removed or renamed names.

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use coax_netbios::{NbtDatagrams, NbtDatagramsConfig, Network, Outgoing};
 use coax_wire::nbt::name::Scope;
 
-use super::{MessageFailure, MessageOptions};
+use super::{failure::MessageFailure, options::MessageOptions};
 
 /// Sends a datagram to one station.
 pub(super) fn send_to_station(

@@ -8,7 +8,10 @@ use coax_wire::nbt::{
     ns::{NodeStatus, QueryKind},
 };
 
-use super::{MessageFailure, MessageMethod, MessageOptions};
+use super::{
+    failure::MessageFailure,
+    options::{MessageMethod, MessageOptions},
+};
 use crate::names::{Method, Resolver, query};
 
 /// A recipient.

@@ -10,7 +10,7 @@ use coax_client::{MessageSender, UserMessage};
 use coax_clock::Clock;
 use coax_wire::nbt::name::{NbName, Scope, ScopedName};
 
-use super::MessageFailure;
+use super::failure::MessageFailure;
 use crate::client::Attempt;
 
 /// Timeout of a connection attempt.

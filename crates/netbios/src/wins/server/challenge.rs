@@ -27,7 +27,8 @@ impl WinsServer {
         let same = |c: &Challenge| c.claim.name == claim.name;
         if let Some(known) = self.challenges.iter_mut().find(|c| same(c)) {
             // The claimant repeats its claim, or somebody else wants the name as well and is later.
-            if known.claimant == claimant {
+            // A second WACK of one transaction is invalid to Samba's resolver, which repeats its request after the first.
+            if known.claimant == claimant && known.claim.id != claim.id {
                 known.claim.id = claim.id;
                 self.send_wack(now, claimant, &claim);
             }
