@@ -69,6 +69,11 @@ class Nmbd:
                 self.processes.append(self.host.start(*command, output=output))
         return self
 
+    def listed(self):
+        """The names in nmbd's browse list, which it writes once in a while."""
+        file = self.folder / "cache" / "browse.dat"
+        return set(re.findall(r'^"([^"]+)"', file.read_text(), re.MULTILINE)) if file.exists() else set()
+
     def announcements(self, name):
         """Lines of the log about announcements of a server."""
         log = (self.folder / "log" / "log.nmbd")
