@@ -433,3 +433,57 @@ fn advice_for_the_files_of_a_machine_is_a_diff_of_them() {
     let again = json(&["advise", &path("PROTOCOL.INI"), "--size", "500kB", "--json"]);
     assert_eq!(again, found, "the number of threads changes nothing");
 }
+
+#[test]
+fn a_machine_is_fitted_to_measured_copies_and_the_written_scenario_takes_their_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let copies = "scenario = \"wfw-486\"\n[unknown]\n\"client.packet\" = \"100 us..10 ms:log\"\n\
+        [[copy]]\nname = \"read\"\ndirection = \"to-client\"\nsize = \"100kB\"\nseconds = 0.5\n\
+        [[predict]]\nname = \"write\"\ndirection = \"to-server\"\nsize = \"100kB\"\n";
+    fs::write(path("copies.toml"), copies).unwrap();
+    let arguments = [
+        "fit",
+        &path("copies.toml"),
+        "--members",
+        "8",
+        "--json",
+        "--out",
+        &path("mine.toml"),
+    ];
+    let found = json(&arguments);
+    assert_eq!(found["parameters"][0]["knowledge"], "determined");
+    let (low, high) = (
+        &found["predictions"][0]["low_s"],
+        &found["predictions"][0]["high_s"],
+    );
+    assert!(low.as_f64().unwrap() < high.as_f64().unwrap());
+    let again = json(&["run", &path("mine.toml"), "--set", "size=100kB", "--json"]);
+    let seconds = again["seconds"].as_f64().unwrap();
+    assert!((seconds / 0.5 - 1.0).abs() < 0.1, "{seconds}");
+    assert_eq!(found, json(&arguments));
+}
+
+#[test]
+fn what_cannot_be_fitted_is_a_wrong_usage_with_the_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for (text, words) in [
+        ("[[copy]]\nsize = 5\n", "there is no time"),
+        ("[[copy]]\nseconds = 1\ncolour = 2\n", "colour"),
+        ("[unknown]\n\"link.colour\" = true\n", "needs a range"),
+        (
+            "scenario = \"vax\"\n[[copy]]\nseconds = 1\n",
+            "there is no scenario 'vax'",
+        ),
+        ("{}", "coax bench (rows)"),
+    ] {
+        fs::write(path("copies"), text).unwrap();
+        let output = lab(&["fit", &path("copies"), "--members", "8"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{text}: {said}");
+        assert!(said.contains(words), "{text}: {said}");
+    }
+    let output = lab(&["fit", &path("none.toml")]);
+    assert_eq!(output.status.code(), Some(1));
+}

@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod evidence;
+pub mod fit;
 pub mod keys;
 pub mod parallel;
 pub mod plots;

@@ -1,6 +1,7 @@
 //! `coax lab`: predicts.
 
 mod advise;
+mod fit;
 mod import;
 mod named;
 mod sweep;
@@ -47,6 +48,8 @@ enum What {
     Import(import::ImportArgs),
     /// Search the settings of your machines' files for a faster copy, and show the lines to change
     Advise(advise::AdviseArgs),
+    /// Estimate a machine's values from measured copies, and predict other copies
+    Fit(fit::FitArgs),
 }
 
 #[derive(Debug, Args)]
@@ -172,6 +175,7 @@ impl What {
             Self::Tables(_) => "lab tables",
             Self::Import(_) => "lab import",
             Self::Advise(_) => "lab advise",
+            Self::Fit(_) => "lab fit",
         }
     }
 }
@@ -203,6 +207,7 @@ fn check_outputs(what: &What) -> Result<(), WrongUsage> {
             );
         }
         What::Import(args) => return check(args.json, &[("--out", args.out.as_deref())]),
+        What::Fit(args) => return check(args.json, &[("--out", args.out.as_deref())]),
         What::Advise(_) => return Ok(()),
     };
     if common.pcap.as_deref().is_some_and(is_stdout) {
@@ -229,6 +234,7 @@ fn run(what: &What) -> Result<(String, bool)> {
         What::Tables(args) => print_tables(args).map(|text| (text, true)),
         What::Import(args) => import::import(args),
         What::Advise(args) => advise::advice(args),
+        What::Fit(args) => fit::fit(args),
     }
 }
 

@@ -5,13 +5,14 @@ use std::{io, path::PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use coax_batch::Shard;
+use coax_fit::sample::Sample;
 
 use super::super::progress::Progress;
 use coax_report::{
     files::{is_stdout, write_whole},
     lab::{
         parallel, plots,
-        sweep::{Sweep, Swept, output, plan::Plan, sample::Sample},
+        sweep::{Sweep, Swept, output, plan::Plan},
     },
 };
 

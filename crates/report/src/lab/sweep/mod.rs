@@ -9,7 +9,6 @@ pub mod plan;
 pub mod quantity;
 pub mod range;
 pub mod replicates;
-pub mod sample;
 pub mod sensitivity;
 pub mod spread;
 pub mod table;
@@ -19,13 +18,13 @@ mod tests;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anyhow::{Context as _, Result, ensure};
+use coax_fit::sample::Sample;
 use coax_lab::{scenario::Scenario, smb::CopySetup};
 
 use self::{
     grid::Axis,
     plan::{Layout, Plan},
     quantity::shown,
-    sample::Sample,
 };
 use super::{
     keys, parallel,

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
+use coax_fit::sample::Sample;
 use coax_lab::smb::NOT_MODELLED;
 use serde_json::{Value, json};
 
 use super::{
     Run, Swept, quantity,
-    sample::Sample,
     sensitivity::Indices,
     spread::Spread,
     table::{Cell, table},

@@ -3,12 +3,10 @@
 use std::ops::Range;
 
 use anyhow::{Result, bail, ensure};
+use coax_fit::sample::{Points, Sample};
 use coax_lab::scenario::Scenario;
 
-use super::{
-    grid::{self, Axis},
-    sample::{Points, Sample},
-};
+use super::grid::{self, Axis};
 
 /// Maximum number of runs of one sweep, or of one part of it.
 pub const MAX_RUNS: usize = 10_000;

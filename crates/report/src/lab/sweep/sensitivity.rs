@@ -24,7 +24,7 @@ pub struct Indices {
     pub total_error: f64,
 }
 
-/// The indices of all keys from results at the points of [`Sample::Saltelli`](super::sample::Sample::Saltelli), in their order. `None` if
+/// The indices of all keys from results at the points of [`Sample::Saltelli`](coax_fit::sample::Sample::Saltelli), in their order. `None` if
 /// the results are all the same, or are no whole groups.
 pub fn indices(results: &[f64], keys: usize) -> Option<Vec<Indices>> {
     let group = keys + 2;
@@ -106,7 +106,7 @@ mod tests {
     use std::f64::consts::PI;
 
     use super::*;
-    use crate::lab::sweep::sample::{Points, Sample};
+    use coax_fit::sample::{Points, Sample};
 
     fn of(count: usize, keys: usize, function: impl Fn(&[f64]) -> f64) -> Vec<Indices> {
         let sample = Sample::Saltelli(count);

@@ -111,7 +111,7 @@ mod tests {
         // sums of twelve are nearly normal
         let mut normal = || {
             (0..12)
-                .map(|_| super::super::sample::unit(&mut rng))
+                .map(|_| coax_fit::sample::unit(&mut rng))
                 .sum::<f64>()
                 - 6.0
         };

@@ -1,0 +1,63 @@
+//! Quantiles, correlations, normal numbers.
+
+use coax_lab::rng::Rng;
+
+use crate::sample::unit;
+
+/// A quantile of sorted numbers, interpolated.
+pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let place = share.clamp(0.0, 1.0) * sorted.len().saturating_sub(1) as f64;
+    let at = |index: usize| sorted.get(index).or(sorted.last()).copied();
+    let (low, high) = (at(place.floor() as usize), at(place.ceil() as usize));
+    let (low, high) = (low.unwrap_or(f64::NAN), high.unwrap_or(f64::NAN));
+    low + (high - low) * place.fract()
+}
+
+/// Pearson's correlation; 0 if one of them does not vary.
+pub(crate) fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let count = a.len().min(b.len()).max(1) as f64;
+    let mean = |x: &[f64]| x.iter().sum::<f64>() / count;
+    let (mean_a, mean_b) = (mean(a), mean(b));
+    let (mut both, mut aa, mut bb) = (0.0, 0.0, 0.0);
+    for (x, y) in a.iter().zip(b) {
+        both += (x - mean_a) * (y - mean_b);
+        aa += (x - mean_a).powi(2);
+        bb += (y - mean_b).powi(2);
+    }
+    match aa * bb > 0.0 {
+        true => both / (aa * bb).sqrt(),
+        false => 0.0,
+    }
+}
+
+/// A normal number with mean 0 and deviation 1 (Box and Muller 1958).
+pub(crate) fn normal(rng: &mut Rng) -> f64 {
+    let (u, v) = (1.0 - unit(rng), unit(rng));
+    (-2.0 * u.ln()).sqrt() * (core::f64::consts::TAU * v).cos()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_lie_between_the_numbers_and_normal_numbers_are_normal() {
+        assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.5), 3.0);
+        assert_eq!(quantile(&[1.0, 2.0], 0.25), 1.25);
+        let mut rng = Rng::new(5);
+        let mut numbers: Vec<f64> = (0..40_000).map(|_| normal(&mut rng)).collect();
+        numbers.sort_by(f64::total_cmp);
+        for (share, expected) in [(0.05, -1.645), (0.5, 0.0), (0.95, 1.645), (0.995, 2.576)] {
+            let found = quantile(&numbers, share);
+            assert!((found - expected).abs() < 0.06, "{share}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_correlation_is_one_for_a_line_and_zero_for_a_constant() {
+        let a = [1.0, 2.0, 3.0];
+        assert!((correlation(&a, &[2.0, 4.0, 6.0]) - 1.0).abs() < 1e-12);
+        assert!((correlation(&a, &[3.0, 2.0, 1.0]) + 1.0).abs() < 1e-12);
+        assert_eq!(correlation(&a, &[7.0, 7.0, 7.0]), 0.0);
+    }
+}
