@@ -222,7 +222,7 @@ fn client_and_server_work_for_a_request_are_known_together() {
     }
     let found = estimate(&problem, &options(1), &mut simulate).unwrap();
     let pair = found.together.iter().find(|pair| pair.correlation < 0.0);
-    let pair = pair.expect("a pair");
+    let pair = pair.unwrap();
     assert_eq!(pair.names, ["client.request", "server.request"]);
     let narrow = found
         .parameters

@@ -1,5 +1,5 @@
 //! Files of measurements.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use super::Input;
 use crate::{Kind, unknown::Unit};
