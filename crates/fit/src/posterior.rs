@@ -14,11 +14,11 @@ use crate::{
 
 /// Most steps of the weight. Reached only if the misfit of almost all of the cube is enormous.
 const MOST_STAGES: usize = 80;
-/// Sweeps after a step: until members have moved once on average, and no more than this.
-const MOST_SWEEPS: usize = 6;
+/// Sweeps after a step: until members have moved twice on average, and no more than this.
+const MOST_SWEEPS: usize = 10;
 /// Sweeps at full weight, and how many of their populations are kept.
-const LAST_SWEEPS: usize = 9;
-const KEPT_EVERY: usize = 3;
+const LAST_SWEEPS: usize = 12;
+const KEPT_EVERY: usize = 4;
 
 /// The size of the population, and its seed.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ pub fn sample<'a, R: Clone>(
         let mut moved = 0.0;
         for _ in 0..MOST_SWEEPS {
             moved += state.sweep();
-            if moved >= 1.0 {
+            if moved >= 2.0 {
                 break;
             }
         }

@@ -69,7 +69,7 @@ fn machine(
     simulate: fn(&[Run]) -> Vec<Option<f64>>,
 ) -> (Problem, Vec<f64>, Vec<f64>) {
     let mut input = Input::default();
-    input.add("copies", COPIES).unwrap();
+    crate::input::add(&mut input, "copies", COPIES).unwrap();
     let unknowns: Vec<Unknown> = NAMES
         .iter()
         .map(|name| Unknown::usual(name).unwrap())

@@ -3,7 +3,10 @@
 use anyhow::{Context as _, Result, bail, ensure};
 use coax_lab::scenario::parse_value;
 
-use super::{Input, put, table::measured};
+use super::{
+    contents::{Input, put},
+    table::measured,
+};
 use crate::measured::{Kind, Setting};
 
 const FORM: &str = "the first line names the columns: seconds, and any of name, kind (copy or speed), spread and keys of a scenario, such as \

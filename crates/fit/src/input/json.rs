@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use coax_catalog::clients;
 use serde_json::Value;
 
-use super::{Input, put};
+use super::contents::{Input, put};
 use crate::measured::{Kind, Measured, Setting};
 
 /// Adds the file.

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use super::{Input, put};
+use super::contents::{Input, put};
 use crate::{
     measured::{Kind, Measured, Setting},
     unknown::Unknown,

@@ -1,12 +1,12 @@
 //! Files of measurements.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
-use super::Input;
+use super::{Input, add};
 use crate::{Kind, unknown::Unit};
 
 fn read(text: &str) -> Input {
     let mut input = Input::default();
-    input.add("file", text).unwrap();
+    add(&mut input, "file", text).unwrap();
     input
 }
 
@@ -137,7 +137,7 @@ fn what_is_wrong_in_a_file_is_named_with_its_place() {
         ("{\"role\": \"sit\"}", "neither send"),
     ] {
         let mut input = Input::default();
-        let error = format!("{:#}", input.add("mine", text).unwrap_err());
+        let error = format!("{:#}", add(&mut input, "mine", text).unwrap_err());
         assert!(error.starts_with("mine: "), "{error}");
         assert!(error.contains(words), "{text}: {error}");
     }
@@ -149,6 +149,6 @@ proptest::proptest! {
     fn any_text_is_read_or_refused(text in "\\PC{0,200}", first in 0_usize..5) {
         let start = ["", "{\"rows\":", "seconds,size\n", "[[copy]]\n", "{\"captures\":[{\"copies\":["][first];
         let mut input = Input::default();
-        let _ = input.add("any", &format!("{start}{text}"));
+        let _ = add(&mut input, "any", &format!("{start}{text}"));
     }
 }

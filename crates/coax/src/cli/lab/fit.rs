@@ -106,7 +106,7 @@ fn read(args: &FitArgs) -> Result<Input> {
             bytes.len() as u64 <= MOST_BYTES,
             "{name}: a file of measurements has at most 64 MiB"
         );
-        all.add(&name, &String::from_utf8_lossy(&bytes))?;
+        input::add(&mut all, &name, &String::from_utf8_lossy(&bytes))?;
     }
     Ok(all)
 }
