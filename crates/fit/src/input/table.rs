@@ -12,7 +12,7 @@ const TOP: &str = "allowed are scenario, [set], [unknown], [[copy]], [[speed]] a
 
 /// Adds the file.
 pub(super) fn read(input: &mut Input, text: &str) -> Result<()> {
-    let file: toml::Table = toml::from_str(text).context(TOP)?;
+    let file: toml::Table = text.parse().context(TOP)?;
     for (key, value) in file {
         match (key.as_str(), value) {
             ("scenario", toml::Value::String(name)) => input.scenario = Some(name),
