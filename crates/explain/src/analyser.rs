@@ -10,6 +10,7 @@ use crate::{
     assess,
     charge::Script,
     evidence::{self, MemoryBudget},
+    holders::Operations,
     recognise::{recognise, recognise_stacks},
     reorder::Reorder,
     report::{self, Capture, Copy, Quality},
@@ -34,6 +35,7 @@ pub struct Analyser {
     /// Connections in the order of their first packets; `None` where they have ended.
     connections: Vec<Option<Box<TrackedConnection>>>,
     ended: Vec<(usize, Ended)>,
+    operations: Operations,
     room: MemoryBudget,
     /// Places in `ended` of connections that have copies with detail.
     detailed: Vec<usize>,
@@ -186,7 +188,7 @@ impl Analyser {
         let Some(connection) = self.connections.get_mut(index).and_then(Option::take) else {
             return;
         };
-        let ended = connection.finish(&mut AnalysisContext {
+        let mut ended = connection.finish(&mut AnalysisContext {
             scratch: &mut self.scratch,
             quality: &mut self.quality,
             room: &self.room,
@@ -199,6 +201,8 @@ impl Analyser {
             self.left_out.1 += ended.copies.len() as u64;
             return;
         }
+        let observed = std::mem::take(&mut ended.observed);
+        self.operations.add(index, observed);
         let detailed = ended.copies.iter().any(has_detail);
         self.detailed.extend(detailed.then_some(self.ended.len()));
         self.ended.push((index, ended));
@@ -247,6 +251,12 @@ impl Analyser {
         let mut quality = std::mem::take(&mut self.quality);
         quality.incomplete_fragments = self.dissector.incomplete_fragments();
         quality.clock_grain = Span(self.grain_ns);
+        let sides = self
+            .ended
+            .iter()
+            .flat_map(|(_, ended)| &ended.connection.sides);
+        let data_segments = sides.map(|side| side.data_segments).sum();
+        quality.merged_ends = assess::has_both_ends(&quality, data_segments);
         let mut capture = Capture {
             grade: assess::grade(&quality),
             quality,
@@ -255,6 +265,7 @@ impl Analyser {
             connections_left_out: self.left_out.0,
             ..Capture::default()
         };
+        let places: Vec<usize> = self.ended.iter().map(|(index, _)| *index).collect();
         let mut copies = Vec::new();
         for (number, (_, ended)) in self.ended.into_iter().enumerate() {
             let parties = recognise(&ended.connection);
@@ -269,6 +280,9 @@ impl Analyser {
                 ..copy
             }));
         }
+        let place = |index: usize| places.binary_search(&index).ok();
+        (capture.operations, capture.operations_left_out) =
+            self.operations.finish(&capture.connections, place);
         copies.sort_by_key(|copy| (copy.start + copy.wall, copy.frames));
         capture.copies_left_out += copies.len().saturating_sub(MOST_LISTED) as u64;
         copies.truncate(MOST_LISTED);

@@ -5,6 +5,12 @@ use crate::{
     report::{Grade, Quality},
 };
 
+/// Whether a file contains the captures of both ends, if so many segments with data are in it once.
+pub(crate) fn has_both_ends(quality: &Quality, data_segments: u64) -> bool {
+    const FEWEST: u64 = 20;
+    quality.captured_later >= FEWEST && quality.captured_later >= data_segments / 2
+}
+
 /// The grade of a capture.
 pub(crate) fn grade(quality: &Quality) -> Grade {
     let lost = quality.dropped > 0 || quality.holes > 0 || quality.incomplete_fragments > 0;
@@ -14,6 +20,7 @@ pub(crate) fn grade(quality: &Quality) -> Grade {
         || quality.packets == 0
         || many_lost
         || quality.smb_headers_cut > 0
+        || quality.merged_ends
         || quality.skipped_bytes.saturating_mul(MAX_LOST_PART) > quality.wire_bytes
         || quality.unknown_links.saturating_mul(MAX_LOST_PART) > quality.packets
     {

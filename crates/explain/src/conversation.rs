@@ -26,8 +26,9 @@ pub(crate) struct Conversation {
     recorders: Box<RecorderSet>,
     /// The recorder of a connection that may carry no SMB.
     recorder: Option<RecorderId>,
-    /// When the connection began.
-    begin: Time,
+    /// The first packet of the connection, and whether the connection began before it.
+    begin: Moment,
+    is_partial: bool,
     /// It records nothing.
     is_calibration_pass: bool,
 }
@@ -37,7 +38,7 @@ impl Conversation {
     pub(crate) fn new(
         (framing, is_service): (Framing, bool),
         is_partial: bool,
-        begin: Time,
+        begin: Moment,
         room: Option<&MemoryBudget>,
     ) -> Self {
         let framer = || Framer::new(framing, is_partial);
@@ -54,6 +55,7 @@ impl Conversation {
             recorders: Box::new(recorders),
             recorder: None,
             begin,
+            is_partial,
             is_calibration_pass: room.is_none(),
         }
     }
@@ -156,10 +158,11 @@ impl Conversation {
         scratch: &mut Scratch,
         frame: impl FnOnce(&mut Framer, &mut Listener<'_>),
     ) -> bool {
+        let begin = (!self.is_partial).then_some(self.begin);
         let recorders = &mut self.recorders;
         let smb = self
             .smb
-            .get_or_insert_with(|| smb_stage(std::mem::take(recorders)));
+            .get_or_insert_with(|| smb_stage(std::mem::take(recorders), begin));
         let mut listener = Listener {
             smb,
             signs: &mut self.signs,
@@ -240,7 +243,7 @@ impl Conversation {
         }
         if segment.len > 0 && self.recorder.is_none() && self.is_plain() {
             // what is not known to be SMB may be a copy of its own
-            let begin = self.begin;
+            let begin = self.begin.at;
             self.recorder = Some(self.recorders().begin(begin));
         }
         self.record_charges(charges, rung.frame, rung.to);
@@ -292,8 +295,8 @@ impl Conversation {
 
 /// The SMB stage is large, and most connections of a capture may not need one.
 #[cold]
-fn smb_stage(recorders: Box<RecorderSet>) -> Box<Smb> {
-    Box::new(Smb::new(recorders))
+fn smb_stage(recorders: Box<RecorderSet>, begin: Option<Moment>) -> Box<Smb> {
+    Box::new(Smb::new(recorders, begin))
 }
 
 /// Hands the messages of one side to the SMB stage.

@@ -11,6 +11,7 @@ mod constants;
 mod conversation;
 mod evidence;
 mod histogram;
+mod holders;
 pub mod joined;
 mod latest;
 mod path;

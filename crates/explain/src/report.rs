@@ -3,6 +3,7 @@
 mod breakdown;
 mod direction;
 mod joined;
+mod operation;
 mod party;
 
 use std::{borrow::Cow, sync::Arc};
@@ -13,11 +14,12 @@ use coax_wire::time::{Span, Time};
 
 pub use breakdown::{
     Breakdown, Detail, Exchange, Graph, LabelKind, MessageLabel, PacketExcerpt, PacketRow, Point,
-    Spot, Spots, Stall, Stretches, Waterfall,
+    RequestSample, Spot, Spots, Stall, Stretches, Waterfall,
 };
 pub use coax_capture::{Endpoint, Flags, OptionLayout, SynFingerprint};
 pub use direction::Direction;
 pub use joined::{Joined, JoinedPath, JoinedWay};
+pub use operation::{Holder, LongestWait, Operation, OperationKind, Reason};
 pub use party::{Evidence, Party, Stack, Sureness};
 
 /// Everything about one capture.
@@ -39,6 +41,10 @@ pub struct Capture {
     pub connections_left_out: u64,
     /// What a second capture, of the other end, adds.
     pub joined: Option<Joined>,
+    /// Operations other than the transfer of data that took long, in the order in which they began.
+    pub operations: Vec<Operation>,
+    /// Such operations that are counted here and not listed.
+    pub operations_left_out: u64,
 }
 
 impl Capture {
@@ -76,6 +82,10 @@ pub struct Quality {
     pub clock_steps: u64,
     /// Packets captured twice.
     pub duplicates: u64,
+    /// Of these the ones whose captures lie further apart than at one place.
+    pub captured_later: u64,
+    /// The file contains captures of both ends: most packets are in it twice, a one-way delay apart.
+    pub merged_ends: bool,
     /// Packets that the capturing machine says it dropped.
     pub dropped: u64,
     /// Bytes that were acknowledged and never captured.

@@ -19,6 +19,9 @@ use coax_report::files::is_stdout;
 /// # Errors
 /// The page cannot be written where it is to go.
 pub fn main(args: &ExplainArgs) -> Result<ExitCode, WrongUsage> {
+    if args.schema {
+        return Ok(super::output::print(json::SCHEMA));
+    }
     if batch::is_meant(args) {
         return batch::main(args);
     }

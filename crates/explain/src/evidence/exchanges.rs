@@ -3,7 +3,7 @@
 use coax_wire::time::Span;
 
 use super::{budget::Hold, excerpts::Rungs};
-use crate::report::{Exchange, PacketExcerpt};
+use crate::report::{Exchange, PacketExcerpt, RequestSample};
 use crate::smb::Name;
 
 /// Exchanges whose packets are kept.
@@ -95,11 +95,15 @@ impl Exchanges {
         })
     }
 
-    /// Command, bytes and response time of those chosen.
-    pub(super) fn told(&self) -> Vec<(String, u64, Span)> {
-        let told = self.spots.iter();
-        told.map(|spot| (spot.name.to_string(), spot.bytes, spot.response))
-            .collect()
+    /// Those chosen, and how many there were.
+    pub(super) fn told(&self) -> (Vec<RequestSample>, u64) {
+        let told = self.spots.iter().map(|spot| RequestSample {
+            command: spot.name.to_string(),
+            bytes: spot.bytes,
+            response: spot.response,
+            begin: spot.begin,
+        });
+        (told.collect(), self.seen)
     }
 }
 

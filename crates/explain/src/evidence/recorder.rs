@@ -143,11 +143,13 @@ impl Recorder {
             Direction::ToClient => to_client,
             Direction::ToServer => to_server,
         };
+        let (requests, requests_seen) = self.exchanges.told();
         Detail {
             waterfall: self.sure.slices.told(),
             graph: track.told(extent.end.at),
             typical: self.exchanges.typical(),
-            requests: self.exchanges.told(),
+            requests,
+            requests_seen,
             _hold: self.hold,
         }
     }

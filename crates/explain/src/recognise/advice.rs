@@ -10,8 +10,9 @@ use coax_wire::time::Span;
 use super::{
     condition::Condition,
     facts::{Facts, word},
+    slow::facts_of,
 };
-use crate::report::{Capture, Copy};
+use crate::report::{Capture, Copy, Operation};
 
 /// Packets named with a piece of advice.
 const MOST_FRAMES: usize = 8;
@@ -145,6 +146,16 @@ impl Entry {
             .flatten()
     }
 
+    /// The advice about a slow operation of which these are the facts, if it is any.
+    pub fn for_operation(&self, facts: &Facts) -> Option<Advice> {
+        const OF_OPERATION: &str = "operation.";
+        let mut conditions = self.when.iter();
+        let is_for_operations = conditions.any(|when| when.fact.starts_with(OF_OPERATION));
+        is_for_operations
+            .then(|| self.for_connection(facts))
+            .flatten()
+    }
+
     /// Whether all its conditions hold.
     pub fn holds(&self, facts: &Facts) -> bool {
         self.when.iter().all(|when| when.holds(facts))
@@ -243,6 +254,18 @@ pub fn advise_account(facts: &Facts, account: &Account, wall: Span) -> Vec<Advic
 /// Advice, and how much it asks for.
 fn most_promising_first(found: &mut [(usize, Advice)]) {
     found.sort_by(|(asked, a), (other, b)| b.share.total_cmp(&a.share).then(other.cmp(asked)));
+}
+
+/// What can be done about a slow operation, what asks for most first.
+pub fn advise_operation(capture: &Capture, operation: &Operation) -> Vec<Advice> {
+    let Some(connection) = capture.connections.get(operation.connection) else {
+        return Vec::new();
+    };
+    let facts = facts_of(connection, operation);
+    let told = |entry: &Entry| Some((entry.when.len(), entry.for_operation(&facts)?));
+    let mut found: Vec<(usize, Advice)> = entries().iter().filter_map(told).collect();
+    most_promising_first(&mut found);
+    found.into_iter().map(|(_, advice)| advice).collect()
 }
 
 /// What else is amiss: of each connection by its place, what an entry without causes says. It took no copy's time, or

@@ -134,6 +134,17 @@ const WORDS: &[Word] = words! {
     Number "hold.server-ms" "how long the server held most of them, ms";
     Number "stuck.count" "how often one and the same segment was sent again, if none as long ever arrived";
     Number "stuck.bytes" "bytes in that segment";
+    Text "operation.kind" "log-on, open, listing, lock, print-job, oplock-break or request: a slow operation";
+    Text "operation.reason" "what it waited for: oplock-break, sharing-violation, lock-held, or a cause";
+    Number "operation.seconds" "its time, s";
+    Number "operation.requests" "its requests";
+    Number "operation.refused" "those that were refused";
+    Number "operation.names" "names that a listing brought";
+    Number "operation.names-each" "the same for each request";
+    Text "operation.command" "the command of its request that was answered last of all, by time";
+    Number "operation.longest-ms" "how long the answer to that took, ms";
+    Flag "operation.holder" "the capture shows the client that it waited for";
+    Flag "operation.given-back" "that client gave its oplock back";
 };
 
 /// The share of each cause in a copy's time.

@@ -7,9 +7,12 @@ mod advice;
 mod condition;
 mod facts;
 mod parties;
+mod slow;
 mod stacks;
 
-pub use advice::{Advice, Change, Entry, Place, advise, advise_account, entries, remarks};
+pub use advice::{
+    Advice, Change, Entry, Place, advise, advise_account, advise_operation, entries, remarks,
+};
 pub use condition::Condition;
 pub use facts::{Facts, Value, Word, vocabulary};
 pub(crate) use parties::recognise;

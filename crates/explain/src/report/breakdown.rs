@@ -181,6 +181,19 @@ pub enum LabelKind {
     Raw,
 }
 
+/// One of a copy's requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestSample {
+    /// The command, and a transaction's function.
+    pub command: String,
+    /// Bytes of the file that it moved.
+    pub bytes: u64,
+    /// From its last byte to the answer's last.
+    pub response: Span,
+    /// When its first byte came.
+    pub begin: Time,
+}
+
 /// What only the longest copies have.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -191,8 +204,10 @@ pub struct Detail {
     pub graph: Graph,
     /// A typical exchange: of the command that moved most, the one with the median response time.
     pub typical: Option<Exchange>,
-    /// Some requests, evenly chosen: command, bytes moved, response time.
-    pub requests: Vec<(String, u64, Span)>,
+    /// Some requests, evenly chosen.
+    pub requests: Vec<RequestSample>,
+    /// How many there were.
+    pub requests_seen: u64,
     /// The room that it takes, until it is dropped.
     pub(crate) _hold: Hold,
 }

@@ -190,6 +190,21 @@ impl Files {
         self.open.contains_key(&fid)
     }
 
+    /// The name of an open file, if it is known.
+    pub(crate) fn name(&self, fid: u16) -> Option<&str> {
+        self.open.get(&fid)?.name.as_deref()
+    }
+
+    /// The share that a file is on.
+    pub(crate) fn share_of(&self, fid: u16) -> Option<Arc<str>> {
+        self.open.get(&fid)?.share.clone()
+    }
+
+    /// The share of a tree.
+    pub(crate) fn share(&self, tid: u16) -> Option<Arc<str>> {
+        self.trees.get(&tid).cloned()
+    }
+
     /// No more comes: what is still open ends where it was last used.
     pub(crate) fn finish(&mut self) {
         let mut left: Vec<u16> = self.open.keys().copied().collect();

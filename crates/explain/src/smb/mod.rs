@@ -1,5 +1,6 @@
 //! Requests and their answers on one connection, and the files they are about.
 
+mod aim;
 mod cut;
 mod due;
 mod facts;
@@ -8,10 +9,14 @@ mod kept;
 mod mix;
 mod name;
 mod op;
+mod operations;
 mod pending;
 mod ranges;
+mod stretch;
+mod subject;
 mod union;
 mod unseen;
+mod watch;
 
 use coax_cause::Account;
 use coax_wire::{
@@ -25,7 +30,7 @@ use coax_wire::{
 use crate::{
     evidence::RecorderSet,
     report::{self, Around, Copy, LabelKind, Requests},
-    session::{Message, Scratch},
+    session::{Message, Moment, Scratch},
 };
 use due::{due, wants_no_answer};
 use files::{Files, Mark, Use};
@@ -34,6 +39,8 @@ use kept::Kept;
 use mix::{Mix, Outcome};
 pub(crate) use name::Name;
 use op::{Op, What};
+use operations::Operations;
+pub(crate) use operations::{Observed, OplockBreak, Release};
 use pending::{Due, Pending, Queue};
 
 /// What a request is for: it decides what a round trip is charged to.
@@ -66,6 +73,7 @@ pub(crate) struct Smb {
     latest_transfer: Option<(Header, Op, u64)>,
     /// An answer to nothing: perhaps to a request of unknown length, whose end only the next one shows.
     early: Option<(Header, Vec<u8>, usize, Mark)>,
+    operations: Operations,
 }
 
 /// What is reported of a connection's SMB.
@@ -86,10 +94,14 @@ pub(crate) struct Context<'a> {
 }
 
 impl Smb {
-    /// Of a connection that `recorders` has seen so far.
-    pub(crate) fn new(recorders: Box<RecorderSet>) -> Self {
+    /// Of a connection that `recorders` has seen so far; `begin`: its first packet, if that was captured.
+    pub(crate) fn new(recorders: Box<RecorderSet>, begin: Option<Moment>) -> Self {
         let mut smb = Self::default();
         smb.files.recorders = recorders;
+        smb.operations.begin(begin.map(|moment| Mark {
+            moment,
+            ..Mark::default()
+        }));
         smb
     }
 
@@ -181,7 +193,11 @@ impl Smb {
         facts::signature(&mut self.facts, &header);
         // smbd's interim response to WRITE_RAW is a copy of the request's header: without the reply bit
         if !header.flags.has(Flags::REPLY) && header.command != command::WRITE_RAW {
-            self.facts.oplock_breaks += u64::from(header.command == command::LOCKING_ANDX);
+            let is_break = header.command == command::LOCKING_ANDX;
+            self.facts.oplock_breaks += u64::from(is_break);
+            if is_break {
+                self.watch_break(message);
+            }
             return;
         }
         let Context { spent, scratch } = context;
@@ -191,11 +207,14 @@ impl Smb {
         });
     }
 
-    /// No more comes: requests without answers are counted, files end.
-    pub(crate) fn finish(&mut self) {
+    /// No more comes after `end`: requests without answers are counted, files end.
+    pub(crate) fn finish(&mut self, end: Moment, spent: Account) {
+        let end = Mark { moment: end, spent };
         while let Some(pending) = self.queue.pop() {
             self.abandon(&pending);
+            self.watch_unanswered(&pending, end);
         }
+        self.operations.finish(end);
         self.files.finish();
     }
 
@@ -238,6 +257,12 @@ impl Smb {
             self.note_request(header, &block, &kept, message.start.frame);
         }
         self.note_purpose(&ops, message.start.frame);
+        let begin = Mark {
+            moment: message.start,
+            spent: message.mark,
+        };
+        let aim = Self::aim_of(first, header, bytes, &kept);
+        self.watch_request(first, aim.as_deref(), bytes, begin);
         if wants_no_answer(header.command, bytes) {
             return self.count_alone(first.name);
         }
@@ -247,11 +272,9 @@ impl Smb {
         self.early = None;
         let is_transfer = matches!(first.what, What::Read | What::Write);
         self.latest_transfer = is_transfer.then(|| (*header, first.clone(), message.len));
-        let begin = Mark {
-            moment: message.start,
-            spent: message.mark,
-        };
-        let pending = Pending::new(header, ops, begin, message.end, due(header.command, bytes));
+        let due = due(header.command, bytes);
+        let mut pending = Pending::new(header, ops, begin, message.end, due);
+        pending.aim = aim;
         if let Some(forgotten) = self.queue.push(pending) {
             self.abandon(&forgotten);
         }
@@ -401,6 +424,7 @@ impl Smb {
 
     /// Every op of an exchange is done, at `end`.
     fn complete(&mut self, pending: &Pending, refused: bool, end: Mark, header: &Header) {
+        self.watch(pending, refused, end, header);
         let mut response = Some(end.moment.at - pending.asked.at);
         let mut chained = None;
         for (op, answer) in pending.ops.iter().zip(&pending.answers) {

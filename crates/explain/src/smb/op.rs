@@ -14,10 +14,13 @@ use coax_wire::{
 };
 
 use super::{
+    aim::Names,
     kept::{Kept, Known},
     name::Name,
 };
 
+/// A level II oplock ([MS-CIFS] 2.2.4.64.2).
+const LEVEL_TWO: u8 = 3;
 /// The FID that stands for the file opened earlier in the same chain ([MS-CIFS] 2.2.3.4).
 pub(crate) const CHAINED_FID: u16 = 0xffff;
 
@@ -272,6 +275,10 @@ pub(crate) struct Answer {
     pub(crate) opened: Option<Opened>,
     /// Parameter and data bytes of a transaction in this message, and in all.
     pub(crate) pieces: Option<(u64, u64)>,
+    /// Names of a listing.
+    pub(crate) names: Option<Names>,
+    /// The tree that was connected is a printer.
+    pub(crate) is_printer: bool,
 }
 
 /// What an open's answer says.
@@ -283,6 +290,8 @@ pub(crate) struct Opened {
     pub(crate) size: Option<u64>,
     /// Whether it is a file on a disk (or a print job): not a pipe, not a folder.
     pub(crate) is_file: bool,
+    /// Whether the client got a level II oplock.
+    pub(crate) has_level_two: bool,
 }
 
 /// Decodes the answer to `op`.
@@ -297,6 +306,8 @@ pub(crate) fn answer(op: &Op, command: u8, block: &Block<'_>) -> Answer {
     Answer {
         bytes: bytes.unwrap_or(0),
         opened: opened(command, block).ok().flatten(),
+        names: Names::of(op, block),
+        is_printer: is_printer(command, block),
         pieces: pieces.map(|pieces| {
             let here = (pieces.parameters.len() + pieces.data.len()) as u64;
             (
@@ -305,6 +316,14 @@ pub(crate) fn answer(op: &Op, command: u8, block: &Block<'_>) -> Answer {
             )
         }),
     }
+}
+
+/// Whether a tree is a printer ([MS-CIFS] 2.2.4.55.2).
+fn is_printer(command: u8, block: &Block<'_>) -> bool {
+    const PRINTER: &[u8] = b"LPT1:";
+    let is_tree = command == code::TREE_CONNECT_ANDX;
+    let response = is_tree.then(|| tree_connect_andx::Response::parse(block, false));
+    response.is_some_and(|response| response.is_ok_and(|response| response.service == PRINTER))
 }
 
 fn bytes_read(command: u8, block: &Block<'_>) -> Result<u64> {
@@ -342,6 +361,7 @@ fn opened(command: u8, block: &Block<'_>) -> Result<Option<Opened>> {
                 is_sure: true,
                 size: Some(u64::from(response.size)),
                 is_file: true,
+                has_level_two: false,
             }
         }
         code::CREATE | code::CREATE_NEW | code::CREATE_TEMPORARY | code::OPEN_PRINT_FILE => {
@@ -350,6 +370,7 @@ fn opened(command: u8, block: &Block<'_>) -> Result<Option<Opened>> {
                 is_sure: true,
                 size: None,
                 is_file: true,
+                has_level_two: false,
             }
         }
         code::OPEN_ANDX => {
@@ -359,6 +380,7 @@ fn opened(command: u8, block: &Block<'_>) -> Result<Option<Opened>> {
                 is_sure: true,
                 size: Some(u64::from(response.size)),
                 is_file: matches!(response.resource_type, 0 | 3),
+                has_level_two: false,
             }
         }
         code::NT_CREATE_ANDX => {
@@ -368,6 +390,7 @@ fn opened(command: u8, block: &Block<'_>) -> Result<Option<Opened>> {
                 is_sure: true,
                 size: Some(response.size),
                 is_file: response.resource_type == 0 && !response.directory,
+                has_level_two: response.oplock == LEVEL_TWO,
             }
         }
         _ => return Ok(None),

@@ -10,6 +10,7 @@ use coax_wire::{
 };
 
 use super::{
+    aim::Aim,
     cut,
     files::Mark,
     op::{self, Answer, Op, What},
@@ -58,6 +59,8 @@ pub(super) struct Pending {
     pub(super) guessed: bool,
     /// Some of its answer has come.
     pub(super) is_begun: bool,
+    /// What it is about, if its time is told apart from data.
+    pub(super) aim: Option<Box<Aim>>,
 }
 
 impl Pending {
@@ -74,6 +77,7 @@ impl Pending {
             data_came: false,
             guessed: false,
             is_begun: false,
+            aim: None,
         }
     }
 
@@ -90,6 +94,7 @@ impl Pending {
                 };
                 *answer = Answer {
                     bytes: new.bytes.saturating_add(sofar),
+                    names: new.names.or(answer.names),
                     ..new
                 };
             }

@@ -1,6 +1,7 @@
 //! TCP connections rebuilt: what each side sent, in order, and what its sending waited for.
 
 mod calibration;
+mod captured;
 mod connection;
 mod echoes;
 mod endpoint_stats;

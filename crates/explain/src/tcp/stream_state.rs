@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::path::{OVERHEAD, wire_bytes};
 use crate::report;
+use crate::tcp::captured::Captured;
 use crate::tcp::echoes::Echoes;
 use crate::tcp::ip_ids::IpIdTracker;
 use crate::tcp::retransmissions::Retransmissions;
@@ -58,6 +59,7 @@ pub(super) struct StreamState {
     pub(super) sacked: bool,
     /// Timestamps of its acknowledgments that the other side may echo.
     pub(super) echoes: Echoes,
+    captured: Captured,
     /// Bytes that the other side reported as received before their turn and has not acknowledged, as far as that is known.
     pub(super) early_acked: u64,
     /// The highest end of a SACK block that reported its data.
@@ -78,6 +80,15 @@ pub(super) struct StreamState {
 struct Early {
     len: u64,
     bytes: Vec<u8>,
+}
+
+/// How far apart a packet was captured twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Twice {
+    /// At one place, or at two ports of a switch.
+    Near,
+    /// At two places.
+    Later,
 }
 
 /// What tells a packet captured twice from one sent twice.
@@ -102,17 +113,21 @@ struct Recent {
 }
 
 impl Recent {
-    /// Whether one was the same as `new` no more than `near` before it.
-    fn has(&self, new: &Fingerprint, near: Span) -> bool {
+    /// How long before `new` one was captured that is the same, if that is no more than `near`.
+    fn before(&self, new: &Fingerprint, near: Span) -> Option<Span> {
         let mark = new.mark();
         let is_marked = |found, known: &u32| found | (*known == mark);
         if !self.marks.iter().fold(false, is_marked) {
-            return false;
+            return None;
         }
-        let is_same = |old: &Fingerprint| {
-            Fingerprint { at: new.at, ..*old } == *new && new.at - old.at <= near
+        let is_same = |old: &&Fingerprint| {
+            Fingerprint {
+                at: new.at,
+                ..**old
+            } == *new
+                && new.at - old.at <= near
         };
-        self.packets.iter().any(is_same)
+        self.packets.iter().find(is_same).map(|old| new.at - old.at)
     }
 
     fn add(&mut self, new: Fingerprint) {
@@ -131,8 +146,30 @@ impl Fingerprint {
 }
 
 impl StreamState {
-    /// Whether this very packet was captured already.
-    pub(super) fn is_duplicate(&mut self, segment: &Segment<'_>, at: Time) -> bool {
+    /// How long ago this very packet was captured already, if it was: near means no more than at two ports of a switch.
+    pub(super) fn captured_before(&mut self, segment: &Segment<'_>, at: Time) -> Option<Twice> {
+        /// Two ports of a switch see a packet no further apart.
+        const NEAR: Span = Span(200_000);
+        if let Some(before) = self.duplicate(segment, at) {
+            return Some(match before <= NEAR {
+                true => Twice::Near,
+                false => Twice::Later,
+            });
+        }
+        let is_old = segment.len > 0 && self.origin.is_some() && {
+            let start = self.offset(segment.seq);
+            start.saturating_add(segment.len.into()) <= self.highest
+        };
+        if is_old && self.captured.has(segment) {
+            return Some(Twice::Later);
+        }
+        if segment.len > 0 {
+            self.captured.add(segment);
+        }
+        None
+    }
+
+    fn duplicate(&mut self, segment: &Segment<'_>, at: Time) -> Option<Span> {
         let new = Fingerprint {
             identification: segment.identification,
             seq: segment.seq,
@@ -150,10 +187,10 @@ impl StreamState {
         } else {
             CLOSE
         };
-        let found = self.recent.has(&new, near);
+        let found = self.recent.before(&new, near);
         self.recent.add(new);
         // acknowledgments that tell of more loss are alike; only data is told by its identification alone
-        found && (segment.len > 0 || segment.identification != 0)
+        found.filter(|_| segment.len > 0 || segment.identification != 0)
     }
 
     /// The offset in the stream of a sequence number.

@@ -159,16 +159,34 @@ pub(super) fn remarks(out: &mut Paper, explained: &Explained) -> std::fmt::Resul
     Ok(())
 }
 
+/// Advice about a slow operation.
+pub(super) fn one_remark(out: &mut Paper, advice: &Advice) -> std::fmt::Result {
+    const DEEP: &str = "       ";
+    out.prose("     * ", &format!("{} ({})", advice.title, advice.id))?;
+    out.prose(DEEP, &harmless(&advice.why))?;
+    for change in &advice.changes {
+        out.prose("       - ", &one_change(change))?;
+    }
+    out.prose(DEEP, &format!("source: {}", advice.source))
+}
+
 /// A remark as JSON: the advice and the index of its connection.
 pub(super) fn remark_as_json((place, advice): &(usize, Advice)) -> Value {
+    let mut value = plain_as_json(advice);
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("connection".to_owned(), json!(place));
+    }
+    value
+}
+
+/// Advice that affects no copy's time, as JSON.
+pub(super) fn plain_as_json(advice: &Advice) -> Value {
     let suggestion = Suggestion {
         advice: advice.clone(),
         predicted: None,
     };
     let mut value = one_as_json(&suggestion);
     if let Some(fields) = value.as_object_mut() {
-        fields.insert("connection".to_owned(), json!(place));
-        // it affects no copy's time
         fields.insert("cause".to_owned(), Value::Null);
         fields.insert("share".to_owned(), Value::Null);
     }

@@ -83,10 +83,11 @@ pub(super) fn graph(copy: &Copy) -> Option<Value> {
         ])
     });
     let mut requests = Map::new();
-    for (command, bytes, response) in &detail.requests {
-        let rows = requests.entry(command).or_insert_with(|| json!([]));
+    for sample in &detail.requests {
+        let rows = requests.entry(&sample.command).or_insert_with(|| json!([]));
         if let Some(rows) = rows.as_array_mut() {
-            rows.push(json!([bytes, response.0]));
+            let begin = nanoseconds(copy, sample.begin);
+            rows.push(json!([sample.bytes, sample.response.0, begin]));
         }
     }
     Some(json!({
@@ -95,6 +96,7 @@ pub(super) fn graph(copy: &Copy) -> Option<Value> {
         "packets": detail.graph.packets,
         "points": points.collect::<Vec<_>>(),
         "requests": requests,
+        "requests_seen": detail.requests_seen,
     }))
 }
 

@@ -9,12 +9,20 @@ use serde_json::{Value, json};
 use super::{
     advice, agreed, breakdown, effect,
     explained::{CopyAdvice, Explained},
-    gain, joined, text, tree, verdict, words,
+    gain, joined, operations, text, tree, verdict, words,
 };
+
+/// The JSON schema of [`report`]: `coax explain --schema`.
+pub const SCHEMA: &str = include_str!("schema.json");
+/// The version that [`SCHEMA`] describes. It changes only if a field is removed or changes its meaning.
+const SCHEMA_VERSION: u32 = 1;
 
 /// All captures.
 pub fn report(all: &[Explained]) -> Value {
-    json!({ "captures": all.iter().map(capture).collect::<Vec<_>>() })
+    json!({
+        "captures": all.iter().map(capture).collect::<Vec<_>>(),
+        "schema_version": SCHEMA_VERSION,
+    })
 }
 
 /// One capture.
@@ -30,6 +38,8 @@ pub fn capture(explained: &Explained) -> Value {
         "tree": tree::of(capture).map(|tree| tree.as_json()),
         "copies": copies(explained),
         "copies_left_out": capture.copies_left_out,
+        "operations": operations::as_json(capture),
+        "operations_left_out": capture.operations_left_out,
         "remarks": explained.remarks.iter().map(advice::remark_as_json).collect::<Vec<_>>(),
         "connections": capture.connections.iter().map(connection).collect::<Vec<_>>(),
         "connections_left_out": capture.connections_left_out,
@@ -216,6 +226,8 @@ fn quality(quality: &Quality) -> Value {
         "worst_disorder_s": seconds(quality.worst_disorder),
         "clock_grain_s": seconds(quality.clock_grain),
         "duplicates": quality.duplicates,
+        "captured_later": quality.captured_later,
+        "merged_ends": quality.merged_ends,
         "dropped": quality.dropped,
         "missing_bytes": quality.missing_bytes,
         "holes": quality.holes,
@@ -281,6 +293,19 @@ mod tests {
         );
         assert_eq!(sides("arkime-smbclient.pcap"), [true, true]);
         assert_eq!(sides("zeek-netbios-split-session-msg.pcap"), [false, false]);
+    }
+
+    #[test]
+    fn the_schema_names_every_cause_and_its_version() {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        let named = schema
+            .pointer("/$defs/cause/enum")
+            .and_then(Value::as_array);
+        let named: Vec<&str> = named.unwrap().iter().filter_map(Value::as_str).collect();
+        let causes = coax_explain::Cause::ALL.map(coax_explain::Cause::name);
+        assert_eq!(named, causes);
+        let version = schema.pointer("/properties/schema_version/const");
+        assert_eq!(version, Some(&json!(SCHEMA_VERSION)));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod gain;
 pub mod html;
 mod joined;
 pub mod json;
+mod operations;
 mod paper;
 pub mod text;
 mod tree;

@@ -11,7 +11,7 @@ use coax_wire::time::Span;
 use super::{
     advice, agreed, effect,
     explained::Explained,
-    gain, joined,
+    gain, joined, operations,
     paper::Paper,
     tree, verdict,
     words::{harmless, many, part_of, percent, rate, size, time, unknown_link},
@@ -37,6 +37,7 @@ pub fn report(explained: &Explained, columns: Option<usize>) -> String {
         let _ = gain::section(&mut out, copy, advice);
         let _ = requests(&mut out, "What was asked for in that copy", &copy.requests);
     }
+    let _ = operations::section(&mut out, capture);
     let _ = advice::remarks(&mut out, explained);
     let _ = connections(&mut out, capture);
     let _ = quality(&mut out, explained);
@@ -52,8 +53,9 @@ pub fn in_one_line(explained: &Explained) -> String {
 
 fn first_line(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
     let capture = &explained.capture;
+    let slow = operations::longest(capture).map(|slow| operations::sentences(capture, slow));
     let Some((copy, advice)) = explained.longest() else {
-        return out.sentence(&verdict::of_none(capture));
+        return out.sentence(&slow.unwrap_or_else(|| verdict::of_none(capture)));
     };
     let mut of_what = "";
     if let Some(tree) = tree::of(capture) {
@@ -63,7 +65,13 @@ fn first_line(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
     let remedy = advice::remedy(advice, copy, &explained.remarks);
     let remedy = remedy.map(|remedy| format!(" {remedy}"));
     let verdict = verdict::of(capture, copy);
-    out.sentence(&format!("{of_what}{verdict}{}", remedy.unwrap_or_default()))
+    let slow = slow.map_or(String::new(), |slow| {
+        format!(" Slower than any copy: {slow}")
+    });
+    out.sentence(&format!(
+        "{of_what}{verdict}{}{slow}",
+        remedy.unwrap_or_default()
+    ))
 }
 
 fn copies(out: &mut Paper, capture: &Capture) -> std::fmt::Result {
@@ -368,6 +376,9 @@ fn quality(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
         many(quality.packets, "packet")
     )?;
     joined::clocks(out, capture)?;
+    if quality.merged_ends {
+        out.prose("  ", MERGED)?;
+    }
     for fault in faults(quality) {
         out.prose("  ", &fault)?;
     }
@@ -383,6 +394,10 @@ fn quality(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
         None => Ok(()),
     }
 }
+
+/// What is wrong with a file of both ends' captures, and what to do.
+const MERGED: &str = "the file contains captures of both ends: most packets are in it twice. Their second times were left out, so waits \
+    are rough. Give coax explain --join the two captures instead (editcap and tshark split a merged file by interface)";
 
 /// The problems of a capture with their counts.
 fn faults(quality: &Quality) -> impl Iterator<Item = String> {

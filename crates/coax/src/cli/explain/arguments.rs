@@ -21,7 +21,7 @@ use crate::cli::nearest::unknown;
 )]
 pub struct ExplainArgs {
     /// Capture files, or folders to search for them; - is standard input
-    #[arg(required = true, value_name = "CAPTURE")]
+    #[arg(required_unless_present = "schema", value_name = "CAPTURE")]
     pub captures: Vec<PathBuf>,
     /// The files belong together: captures taken at the client and at the server, or pieces of one capture (dumpcap -b,
     /// tcpdump -C), in any order
@@ -33,6 +33,9 @@ pub struct ExplainArgs {
     /// Report as one JSON object (docs/explain-json.md)
     #[arg(long)]
     pub json: bool,
+    /// Print the JSON schema of --json and do nothing else
+    #[arg(long, exclusive = true)]
+    pub schema: bool,
     /// Also write a self-contained HTML page with graphs
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,

@@ -4,11 +4,13 @@ use crate::evidence::Extent;
 use crate::report;
 use crate::report::{Copy, Direction, Protocol, Quality, Vantage};
 use crate::session::Scratch;
-use crate::smb::Smb;
+use crate::smb::{Observed, Smb};
 use crate::tcp::connection::Connection;
 use crate::tcp::endpoint_stats::EndpointObserver;
 use crate::tcp::stream_state::StreamState;
 use crate::timeline::{Side, of};
+use coax_cause::Cause;
+use coax_wire::time::Span;
 
 /// What is left of a connection that has ended.
 #[derive(Debug)]
@@ -17,6 +19,8 @@ pub(crate) struct Ended {
     pub(crate) copies: Vec<Copy>,
     /// Copies that are not listed.
     pub(crate) left_out: u64,
+    /// Slow operations, and what others may have waited for.
+    pub(crate) observed: Observed,
 }
 
 impl Connection {
@@ -39,7 +43,11 @@ impl Connection {
         let Some(mut smb) = self.conversation.take_smb() else {
             return (None, Vec::new(), 0);
         };
-        smb.finish();
+        let mut spent = *self.charger.account();
+        let lasted = self.last.at - self.first.at;
+        let uncharged = lasted.0.saturating_sub(spent.total().0);
+        spent.add(Cause::Unattributed, Span(uncharged));
+        smb.finish(self.last, spent);
         let (copies, left_out) = smb.take_ended();
         quality.skipped_bytes += self.conversation.skipped();
         (Some(smb), copies, left_out)
@@ -48,7 +56,8 @@ impl Connection {
     /// What there is to report, now that no more comes.
     pub(crate) fn finish(mut self, quality: &mut Quality) -> Ended {
         let is_smb = !self.conversation.is_plain();
-        let (smb, copies, left_out) = self.take_copies(quality);
+        let (mut smb, copies, left_out) = self.take_copies(quality);
+        let observed = smb.as_mut().map(|smb| smb.take_observed());
         quality.without_start += u64::from(!self.has_start);
         let signs = self.conversation.signs();
         let headers_cut = !is_smb && self.conversation.is_service() && signs.is_cut();
@@ -80,6 +89,7 @@ impl Connection {
             connection,
             copies,
             left_out,
+            observed: observed.unwrap_or_default(),
         }
     }
 

@@ -17,7 +17,7 @@ use crate::report::{Direction, PacketRow, Quality};
 use crate::session::{Moment, Scratch};
 use crate::tcp::connection::backlog::ServerBacklog;
 use crate::tcp::endpoint_stats::{EndpointObserver, SegmentSummary};
-use crate::tcp::stream_state::StreamState;
+use crate::tcp::stream_state::{StreamState, Twice};
 use crate::timeline::{Novelty, Side, of, of_mut};
 use coax_capture::{Endpoint, Flags, Segment};
 use coax_cause::Account;
@@ -96,7 +96,7 @@ impl Connection {
             Framing::Nbt
         };
         let is_service = is_service(ends[1].port);
-        let conversation = Conversation::new((framing, is_service), !is_syn, moment.at, room);
+        let conversation = Conversation::new((framing, is_service), !is_syn, moment, room);
         Self {
             ends,
             streams: <[StreamState; 2]>::default(),
@@ -194,8 +194,9 @@ impl Connection {
         self.packets += 1;
         let at = self.steady(moment.at);
         let stream = of_mut(&mut self.streams, side);
-        if stream.is_duplicate(segment, at) {
+        if let Some(twice) = stream.captured_before(segment, at) {
             quality.duplicates += 1;
+            quality.captured_later += u64::from(twice == Twice::Later);
             return None;
         }
         stream.ip_ids.next(segment.identification);

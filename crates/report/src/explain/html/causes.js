@@ -60,7 +60,7 @@ function waterfall(copy) {
 function causeRow(row, part, wall) {
   const cell = (label, text) => el("td", { class: "number", "data-label": label }, text);
   const frames = (row.frames || []).map((spot, place) => [place ? ", " : "",
-    el("span", { title: time(spot.seconds) + ", " + time(spot.at_s) + " after the start" }, number(spot.frame))]);
+    el("span", { title: time(spot.seconds) + ", " + time(spot.at_s) + " after the start" }, frameList([spot.frame]))]);
   return el("tr", { class: "cause-row", "data-cause": row.cause },
     el("th", { scope: "row", class: "cause" }, swatch(row.cause), row.cause, el("span", { class: "words" }, row.words)),
     cell("time", partOf(row.seconds, wall)), cell("share", percent(row.seconds, wall)),

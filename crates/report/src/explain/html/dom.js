@@ -28,6 +28,27 @@ function section(title, id, ...children) {
   return el("section", { id, "aria-labelledby": id + "-title" }, el("h2", { id: id + "-title" }, title), ...children);
 }
 
+// frame numbers; a click copies them as a display filter of Wireshark
+function frameList(frames) {
+  return filtered(frames.map(number).join(", "), "frame.number in {" + frames.join(", ") + "}");
+}
+
+function frameRange([first, last]) {
+  return filtered(number(first) + " to " + number(last), "frame.number >= " + first + " && frame.number <= " + last);
+}
+
+function filtered(text, filter) {
+  const title = "Copy the display filter: " + filter;
+  const button = el("button", { type: "button", class: "filter mono", title, "aria-label": text + ". " + title, "data-filter": filter }, text);
+  button.addEventListener("click", () => {
+    const told = (what) => { button.textContent = what; setTimeout(() => { button.textContent = text; }, 1500); };
+    const byHand = () => told(filter);
+    if (!navigator.clipboard) return byHand();
+    navigator.clipboard.writeText(filter).then(() => told("copied"), byHand);
+  });
+  return button;
+}
+
 // 12.3 ms, as the text report writes it
 function time(seconds) {
   if (seconds === null || seconds === undefined) return "?";

@@ -16,21 +16,24 @@ function timeSequence(copy, causes) {
   const last = graph.points[graph.points.length - 1][0];
   const view = new View(Math.min(0, graph.points[0][0]), Math.max(last, copy.wall_s * 1e9, 1));
   const state = { canvas, box, graph, causes, view, curves: { ack: true, window: true }, marked: null };
-  const draw = () => { drawGraph(state); range.textContent = time(Math.max(0, view.from / 1e9)) + " to " + time(view.to / 1e9); };
+  const lanes = lanesOf(copy, state);
+  const draw = () => { drawGraph(state); lanes.draw(); range.textContent = time(Math.max(0, view.from / 1e9)) + " to " + time(view.to / 1e9); };
   const step = (change) => () => { change(); draw(); };
   const mark = (place) => {
     state.marked = Math.max(0, Math.min(graph.points.length - 1, place));
     view.show(graph.points[state.marked][0]);
     readout.replaceChildren(...said(graph, causes, state.marked));
   };
-  gestures(canvas, view, draw, (x, y) => { state.marked = nearest(state, x, y); readout.replaceChildren(...said(graph, causes, state.marked)); draw(); });
+  const point = (place) => { state.marked = place; readout.replaceChildren(...said(graph, causes, place)); draw(); };
+  gestures(canvas, view, draw, (x, y) => point(nearest(state, x, y)));
+  gestures(lanes.canvas, view, draw, (x) => point(nearestInTime(graph.points, view.at(x, lanes.canvas))));
   keys(canvas, view, step, (by) => mark(state.marked === null && isFinite(by) ? firstSeen(graph, view) : (state.marked || 0) + by));
   box.addEventListener("shown", draw);
   new ResizeObserver(draw).observe(canvas);
   const drawn = new Set(graph.points.map((it) => causes[it[5]].cause));
   const names = copy.causes.map((it) => it.cause).filter((it) => drawn.has(it));
   return section("Bytes over time", "sequence", el("p", { class: "faint" }, "Each level stretch is a wait, in the colour of its cause, and each step up a packet (" + count + "). Red crosses were sent again."),
-    tools(view, step, state.curves, range), box, el("p", { id: "graph-keys", class: "faint keys" }, KEYS), legend(names));
+    tools(view, step, state.curves, range), box, lanes.box, el("p", { id: "graph-keys", class: "faint keys" }, KEYS), legend(names));
 }
 
 function tools(view, step, curves, range) {
@@ -68,6 +71,11 @@ class View {
     this.from += (before - now) * middle;
     this.to = this.from + now;
     this.move(0);
+  }
+  // the moment at a place of a canvas
+  at(x, canvas) {
+    const area = plotArea(canvas), share = (x - canvas.getBoundingClientRect().left - area.left) / area.width;
+    return this.from + (this.to - this.from) * Math.max(0, Math.min(1, share));
   }
   // moves just as far as it takes to see this moment
   show(at) {

@@ -17,13 +17,15 @@ use crate::files::write_whole;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("dom.js"),
     include_str!("causes.js"),
     include_str!("graph.js"),
+    include_str!("lanes.js"),
     include_str!("ladders.js"),
     include_str!("scatter.js"),
     include_str!("tables.js"),
+    include_str!("overview.js"),
     include_str!("page.js"),
 ];
 

@@ -5,7 +5,9 @@ function show() {
   const captures = report.captures || [];
   captures.forEach((capture) => capture.copies.forEach((copy) => {
     const connection = capture.connections[copy.connection];
-    if (connection) copy.ends = connection.client + " → " + connection.server;
+    if (!connection) return;
+    copy.ends = connection.client + " → " + connection.server;
+    copy.path_bits_per_s = connection[copy.direction === "to-client" ? "from_server" : "from_client"].path_bits_per_s;
   }));
   const chosen = { capture: 0, copies: captures.map(longest) };
   themes();
@@ -39,11 +41,12 @@ function show() {
   function about(capture, copy) {
     const place = chosen.copies[chosen.capture];
     const facts = [badge("", nameOf(copy)), copy.share && badge("", harmless(copy.share)), badge("", bytes(copy.bytes) + " " + copy.direction.replace(/-/g, " ")), badge("", time(copy.wall_s)),
-      badge("", rate(copy.bytes, copy.wall_s)), badge("", "frames " + copy.frames.map(number).join(" to ")), badge(capture.grade, "capture: " + capture.grade)];
+      badge("", rate(copy.bytes, copy.wall_s)), el("span", { class: "badge" }, "frames ", frameRange(copy.frames)), badge(capture.grade, "capture: " + capture.grade)];
     return [verdict(capture, copy, place === longest(capture)), el("p", { id: "facts" }, facts),
       advice(copy), waterfall(copy), timeSequence(copy, report.causes), ladders(copy), scatter(copy), requestTable("What was asked for", "requests", copy.requests),
-      remarks(capture, copy), around(capture.connections[copy.connection]), agreed(capture.connections[copy.connection]),
-      copyTable(capture, place, (it) => choose(chosen.capture, it)), quality(capture), foot(capture)];
+      operations(capture), remarks(capture, copy), around(capture.connections[copy.connection]), agreed(capture.connections[copy.connection]),
+      fileWaterfall(capture, place, (it) => choose(chosen.capture, it)), copyTable(capture, place, (it) => choose(chosen.capture, it)),
+      captureTable(captures, chosen.capture, (it) => choose(it)), quality(capture), foot(capture)];
   }
 
   // the tree first, if it is one; then the copy that is shown
@@ -62,8 +65,9 @@ function show() {
   function without(capture) {
     const carried = (it) => ["from_client", "from_server"].reduce((sum, side) => sum + it[side].bytes, 0);
     const connection = [...capture.connections].sort((a, b) => carried(b) - carried(a))[0];
-    return [el("h1", { id: "verdict", tabindex: -1 }, harmless(capture.verdict)), remarks(capture, { wall_s: 0 }),
-      connection && connection.smb && requestTable("What was asked for", "requests", connection.requests), connection && agreed(connection), quality(capture), foot(capture)];
+    return [el("h1", { id: "verdict", tabindex: -1 }, harmless(capture.verdict)), operations(capture), remarks(capture, { wall_s: 0 }),
+      connection && connection.smb && requestTable("What was asked for", "requests", connection.requests), connection && agreed(connection),
+      captureTable(captures, chosen.capture, (it) => choose(it)), quality(capture), foot(capture)];
   }
 
   function foot(capture) {

@@ -55,20 +55,38 @@ function remarks(capture, copy) {
 
 function advised(copy, all, title, id) {
   if (!all.length) return null;
-  return section(title, id, all.map((one) => {
-    const changes = Array.isArray(one.changes) ? one.changes : one.change && !isPlain(one.change) ? [one.change] : [];
-    const head = one.title || (isPlain(one.change) ? one.change : null) || one.id || "advice";
-    const known = ["id", "title", "why", "change", "changes", "source", "frames", "predicted_s", "effect", "lab", "cause", "share", "connection"];
-    const rest = fields(one, known);
-    return el("div", { class: "advice" }, el("h3", {}, harmless(head)), one.why && el("p", {}, harmless(one.why)),
-      typeof one.change === "string" && one.title && !changes.length && el("p", {}, harmless(one.change)),
-      changes.length > 0 && el("ul", {}, changes.map((change) => el("li", {}, changeLine(change)))),
-      gain(copy, one.predicted_s),
-      typeof one.share === "number" && el("p", { class: "faint" }, "Affects " + percent(one.share, 1) + " of the copy time" + (one.cause ? ", mostly " + one.cause : "")),
-      Array.isArray(one.frames) && one.frames.length > 0 && el("p", { class: "faint" }, (one.frames.length > 1 ? "See frames " : "See frame ") + one.frames.map(number).join(", ")),
-      rest.length > 0 && el("p", { class: "faint" }, rest.map(([key, value]) => key + ": " + value).join("; ")),
-      one.source && el("p", { class: "faint" }, "Source: " + harmless(one.source)));
-  }));
+  return section(title, id, all.map((one) => adviceBox(copy, one)));
+}
+
+function adviceBox(copy, one) {
+  const changes = Array.isArray(one.changes) ? one.changes : one.change && !isPlain(one.change) ? [one.change] : [];
+  const head = one.title || (isPlain(one.change) ? one.change : null) || one.id || "advice";
+  const known = ["id", "title", "why", "change", "changes", "source", "frames", "predicted_s", "effect", "lab", "cause", "share", "connection"];
+  const rest = fields(one, known);
+  return el("div", { class: "advice" }, el("h3", {}, harmless(head)), one.why && el("p", {}, harmless(one.why)),
+    typeof one.change === "string" && one.title && !changes.length && el("p", {}, harmless(one.change)),
+    changes.length > 0 && el("ul", {}, changes.map((change) => el("li", {}, changeLine(change)))),
+    gain(copy, one.predicted_s),
+    typeof one.share === "number" && el("p", { class: "faint" }, "Affects " + percent(one.share, 1) + " of the copy time" + (one.cause ? ", mostly " + one.cause : "")),
+    Array.isArray(one.frames) && one.frames.length > 0 && el("p", { class: "faint" }, one.frames.length > 1 ? "See frames " : "See frame ", frameList(one.frames)),
+    rest.length > 0 && el("p", { class: "faint" }, rest.map(([key, value]) => key + ": " + value).join("; ")),
+    one.source && el("p", { class: "faint" }, "Source: " + harmless(one.source)));
+}
+
+// opens, listings, log-ons, print jobs and locks that took long
+function operations(capture) {
+  const most = 20, all = [...(capture.operations || [])].sort((a, b) => b.wall_s - a.wall_s);
+  if (!all.length) return null;
+  const left = all.length - Math.min(most, all.length) + (capture.operations_left_out || 0);
+  return section("Slow apart from the transfer of data", "operations", all.slice(0, most).map((one) => {
+    let before = 0;
+    const parts = one.causes.map((row) => { const from = before; before += row.seconds * 100 / one.wall_s; return [from, before, row.cause]; });
+    const made = bar(parts, one.causes.map((row) => row.cause + " " + percent(row.seconds, one.wall_s)).join(", "));
+    made.setAttribute("class", "stack thin");
+    return el("div", { class: "operation", "data-kind": one.kind, "data-reason": one.reason }, el("h3", {}, harmless(one.verdict)), made, legend(one.causes.slice(0, 3).map((row) => row.cause)),
+      el("p", { class: "faint" }, "Frames ", frameRange(one.frames), one.holder && [", see also frame ", frameList([one.holder.frame])]),
+      one.advice.map((it) => adviceBox({ wall_s: one.wall_s }, it)));
+  }), left > 0 && el("p", { class: "faint" }, number(left) + " more are not listed here."));
 }
 
 function changeLine(change) {
@@ -141,7 +159,7 @@ function agreed(connection) {
 
 function seen(frames) {
   const list = (frames || []).filter((frame) => frame > 0);
-  return list.length > 0 && el("span", { class: "faint" }, " (frame" + (list.length > 1 ? "s " : " ") + list.map(number).join(", ") + ")");
+  return list.length > 0 && el("span", { class: "faint" }, " (frame" + (list.length > 1 ? "s " : " "), frameList(list), ")");
 }
 
 // who a machine is, and what speaks for it
