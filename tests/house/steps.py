@@ -136,7 +136,7 @@ STEPS = [
          impossible=lambda: no_mdbook() or no_browser()),
     Step("package", "packages of the libraries", CI, module("house.package"), 300, after=("build",)),
     peer("netbios", "NetBIOS names and WINS among coax, nmbd and others", "netbios.main",
-         arguments=("--only", "names,coax_serves,both_are_coax,coax_is_master,messages"), impossible=no_root),
+         arguments=("--only", "names,coax_serves,both_are_coax,coax_is_master,messages,logons"), impossible=no_root),
     peer("torture", "smbtorture: tests that must pass", "torture.main", 900, ("--ci",), namespace=True),
     peer("peers", "independent clients and dialects", "peers.main", 600, ("--why",), namespace=True),
     peer("peers-ephemeral", "the same on ephemeral ports", "peers.main", 300, ("--only", "smbclient,raw,pysmb"),

@@ -8,9 +8,9 @@ import time
 import traceback
 from pathlib import Path
 
-from . import browsing, judge, messages, names, network, wins
+from . import browsing, judge, load, logons, messages, names, network, wins
 
-GROUPS = {"names": names, "wins": wins, "browsing": browsing, "messages": messages}
+GROUPS = {"names": names, "wins": wins, "browsing": browsing, "messages": messages, "logons": logons, "load": load}
 
 
 def parse():

@@ -12,6 +12,7 @@ pub mod ipx;
 mod limit;
 pub mod llc;
 mod lmhosts;
+mod logons;
 mod lookup;
 mod messenger;
 mod names;
@@ -28,6 +29,7 @@ pub use browse::{
 pub use datagram::{Incoming, NbtDatagrams, NbtDatagramsConfig, Outgoing, Route};
 pub use limit::{Rate, RateLimiter};
 pub use lmhosts::{Lmhosts, LmhostsEntry, LmhostsProblem};
+pub use logons::{LogonConfig, LogonEvent, LogonServer, logon_names};
 pub use lookup::{Lookup, LookupAnswer, LookupConfig, LookupStep};
 pub use messenger::{Messenger, ReceivedMessage, message_datagram};
 pub use names::{

@@ -20,6 +20,7 @@ use super::{
     budgets::means,
     folder::Folder,
     netbios::SharedList,
+    profiles::Profiles,
     random::random,
     rejected::Rejected,
     service::{Service, ShareNumbers},
@@ -149,9 +150,16 @@ fn engine_config(settings: &Settings) -> Result<Config> {
         user_names: user_names(global)?,
         neighbours: Some(Arc::new(SharedList::default())),
         time_server: global.time_server,
+        domain_logons: domain_logons(global),
         messages: global.netbios.messages,
         ..Config::default()
     })
+}
+
+/// What users get at log-on, with `domain logons`.
+fn domain_logons(global: &GlobalSettings) -> Option<Arc<dyn config::DomainLogons>> {
+    let logons = || -> Arc<dyn config::DomainLogons> { Arc::new(Profiles::new(global)) };
+    global.netbios.domain_logons.then(logons)
 }
 
 fn code_page(global: &GlobalSettings) -> Result<CodePage> {

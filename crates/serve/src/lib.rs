@@ -46,6 +46,7 @@ mod phase;
 pub mod prepare;
 mod printing;
 mod probe;
+mod profiles;
 mod random;
 mod refuse;
 mod rejected;

@@ -123,6 +123,8 @@ pub struct Config {
     pub neighbours: Option<Arc<dyn Neighbours>>,
     /// The server announces itself as a time server.
     pub time_server: bool,
+    /// The server is the domain controller of Windows 9x in its workgroup, and what its users get at log-on.
+    pub domain_logons: Option<Arc<dyn DomainLogons>>,
     /// The server receives messages between users (WinPopup, NET SEND).
     pub messages: bool,
     /// The operating system and LAN manager names that the server sends ([MS-CIFS] 2.2.4.53.2).
@@ -133,6 +135,21 @@ pub struct Config {
 pub trait UserNames: Send + Sync + core::fmt::Debug {
     /// The name of the account.
     fn account(&self, sent: &str) -> String;
+}
+
+/// What users get who log on to the domain (smb.conf `domain logons`).
+pub trait DomainLogons: Send + Sync + core::fmt::Debug {
+    /// The settings of `user`, who logs on at the machine `client` (its NetBIOS name, or its address).
+    fn profile(&self, user: &str, client: &str) -> UserProfile;
+}
+
+/// What a user gets at log-on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserProfile {
+    /// The log-on script, relative to the share `NETLOGON`.
+    pub script: String,
+    /// The home folder, as `\\SERVER\SHARE`.
+    pub home: String,
 }
 
 /// The browse list, which the driver of the browser service keeps.
@@ -237,6 +254,7 @@ impl Default for Config {
             user_names: None,
             neighbours: None,
             time_server: false,
+            domain_logons: None,
             messages: false,
             native: ["Unix", "coax"].map(String::from),
         }

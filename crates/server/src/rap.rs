@@ -31,6 +31,7 @@ const FUNCTIONS: &[(u16, Serve)] = &[
     (f::NET_USER_GET_INFO, machine::user_info),
     (f::NET_WKSTA_GET_INFO, machine::wksta_info),
     (f::NET_WKSTA_USER_LOGON, machine::user_logon),
+    (f::NET_WKSTA_USER_LOGOFF, machine::user_logoff),
     (f::NET_REMOTE_TOD, machine::remote_tod),
     (f::NET_SERVER_ENUM2, machine::server_list),
     (f::NET_SERVER_ENUM3, machine::server_list),

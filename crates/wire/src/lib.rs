@@ -19,6 +19,7 @@ pub mod mailslot;
 pub mod messenger;
 pub mod nbf;
 pub mod nbt;
+pub mod netlogon;
 pub mod rap;
 pub mod rpc;
 pub mod security;

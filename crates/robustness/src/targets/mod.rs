@@ -70,6 +70,7 @@ pub const TARGETS: &[Target] = &[
     target("ipx_frames", ipx::frame, ipx::frames),
     target("ipx_station", ipx::station, ipx::conversations),
     target("datagrams", netbios::datagrams, seeds::datagrams),
+    target("mailslots", netbios::mailslots, seeds::mailslots),
     target("browser", netbios::browser, seeds::browser),
     target("ntlmssp", logon::ntlmssp, seeds::ntlmssp),
     target("spnego", logon::spnego, seeds::spnego),

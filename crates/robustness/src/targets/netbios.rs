@@ -3,8 +3,9 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use coax_netbios::{
-    Browser, BrowserConfig, Incoming, LmAnnounce, Lmhosts, Lookup, LookupConfig, LookupStep,
-    NbtDatagrams, NbtDatagramsConfig, Network, WinsConfig, WinsServer, parse_database,
+    Browser, BrowserConfig, Incoming, LmAnnounce, Lmhosts, LogonConfig, LogonServer, Lookup,
+    LookupConfig, LookupStep, Messenger, NbtDatagrams, NbtDatagramsConfig, Network, Route,
+    WinsConfig, WinsServer, parse_database,
 };
 use coax_wire::{
     mailslot::{self, MailslotMessage},
@@ -104,6 +105,45 @@ pub fn datagrams(data: &[u8]) {
         }
     }
     assert!(service.poll_transmit().is_none(), "a reply to a packet");
+}
+
+/// A messenger and a log-on server fed with mailslot data, each with its length before it: answers are shorter than the
+/// longest name allows, go to the sender, and are limited.
+pub fn mailslots(data: &[u8]) {
+    let name = |text: &[u8], suffix| NbName::new(text, suffix).unwrap();
+    let mut messenger = Messenger::new(vec![name(b"COAX", 3)]);
+    let mut logons = LogonServer::new(LogonConfig {
+        computer: name(b"COAX", 0),
+        domain: name(b"LAB", 0),
+        primary: true,
+    });
+    let mut choices = Choices::new(data);
+    let mut answers = 0;
+    for _ in 0..64 {
+        let (to, slot) = match choices.u8() % 4 {
+            0 => (name(b"COAX", 3), mailslot::MESSENGER),
+            1 => (name(b"LAB", 0x1b), mailslot::NETLOGON),
+            _ => (name(b"LAB", 0x1c), mailslot::NETLOGON),
+        };
+        let data = choices.counted().to_vec();
+        let incoming = Incoming {
+            from: 7u8,
+            source: name(b"WIN98", 0),
+            destination: to,
+            data: MailslotMessage::new(slot, data).emit(),
+        };
+        messenger.handle_datagram(&incoming);
+        while let Some(received) = messenger.poll_message() {
+            assert!(received.message.text.len() <= 1600);
+        }
+        logons.handle_datagram(START, &incoming);
+        while let Some(answer) = logons.poll_outgoing() {
+            assert!(answer.route == Route::Station(7) && answer.data.len() < 300);
+            answers += 1;
+        }
+        while logons.poll_event().is_some() {}
+    }
+    assert!(answers <= 20, "{answers} answers at once");
 }
 
 /// A browser fed with messages, each with its length before it.

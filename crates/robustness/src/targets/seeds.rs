@@ -167,6 +167,28 @@ pub fn datagrams() -> Vec<Vec<u8>> {
     vec![packet]
 }
 
+/// A choice of name and mailslot, and a message with its length before it: WinPopup, log-on requests, queries.
+pub fn mailslots() -> Vec<Vec<u8>> {
+    let bodies: [(u8, &[u8]); 4] = [
+        (0, b"JIM\0ANN\0tea?\0"),
+        (
+            2,
+            b"\0\0WIN98\0ANNA\0\\MAILSLOT\\TEMP\\NETLOGON\0\x01\xff\xff\xff\xff",
+        ),
+        (
+            1,
+            b"\x07\0NT4\0\\MAILSLOT\\NET\\GETDC042\0N\0T\x004\0\0\0\x01\0\0\0\xff\xff\xff\xff",
+        ),
+        (2, b"\x12\0\0\0N\0T\x004\0\0\0A\0\0\0"),
+    ];
+    let counted = |(choice, body): &(u8, &[u8])| {
+        let mut seed = vec![*choice, u8::try_from(body.len()).unwrap_or(0)];
+        seed.extend_from_slice(body);
+        seed
+    };
+    bodies.iter().map(counted).collect()
+}
+
 /// Messages of the browser, each with its length before it.
 pub fn browser() -> Vec<Vec<u8>> {
     let host = b"\x25\x01\x03\x80\xfc\x0a\0TOWER\0\0\0\0\0\0\0\0\0\0\0\x04\x09\x03\x9a\0\0\x0f\x01\x55\xaafile\0";

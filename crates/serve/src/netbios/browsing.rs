@@ -45,8 +45,8 @@ impl Browsing {
             server_type: coax_server::server_type(&host.server()),
             os_level: u8::try_from(netbios.os_level).unwrap_or(u8::MAX),
             local_master: netbios.local_master,
-            preferred_master: netbios.preferred_master == AutoSetting::Yes,
-            domain_master: false,
+            preferred_master: netbios.is_preferred_master(),
+            domain_master: netbios.is_domain_master(),
             wins: netbios.wins_support || !netbios.wins_servers.is_empty(),
             lm_announce: match netbios.lm_announce {
                 AutoSetting::Yes => LmAnnounce::Yes,

@@ -1,9 +1,10 @@
-//! Datagrams on UDP port 138 of one network, and who hears them: the browser and the messenger.
+//! Datagrams on UDP port 138 of one network, and who hears them: the browser, the messenger and the log-on server.
 
 use std::net::SocketAddrV4;
 
 use coax_netbios::{
-    Messenger, NbtDatagrams, NbtDatagramsConfig, Network, ReceivedMessage, Transmit,
+    LogonConfig, LogonEvent, LogonServer, Messenger, NbtDatagrams, NbtDatagramsConfig, Network,
+    ReceivedMessage, Transmit,
 };
 use coax_wire::{
     nbt::name::{NbName, SUFFIX_MESSENGER, SUFFIX_WORKSTATION},
@@ -24,6 +25,7 @@ pub(super) struct Datagrams {
     /// The browser; without one, the machine does not hear broadcasts.
     pub(super) browsing: Option<Browsing>,
     messenger: Option<Messenger<SocketAddrV4>>,
+    logons: Option<LogonServer<SocketAddrV4>>,
 }
 
 impl Datagrams {
@@ -52,11 +54,19 @@ impl Datagrams {
             names.extend_from_slice(users);
             Messenger::new(names)
         });
+        let logons = netbios.domain_logons.then(|| {
+            LogonServer::new(LogonConfig {
+                computer,
+                domain: workgroup,
+                primary: netbios.is_domain_master(),
+            })
+        });
         Ok(Self {
             transport: NbtDatagrams::new(config),
             network,
             browsing,
             messenger,
+            logons,
         })
     }
 
@@ -68,6 +78,9 @@ impl Datagrams {
             if let Some(messenger) = &mut self.messenger {
                 messenger.handle_datagram(&incoming);
             }
+            if let Some(logons) = &mut self.logons {
+                logons.handle_datagram(now, &incoming);
+            }
             if let Some(browsing) = self.browsing.as_mut().filter(|_| local) {
                 browsing.handle_datagram(now, &incoming);
             }
@@ -77,6 +90,11 @@ impl Datagrams {
     /// The next message to a user.
     pub(super) fn poll_message(&mut self) -> Option<ReceivedMessage<SocketAddrV4>> {
         self.messenger.as_mut()?.poll_message()
+    }
+
+    /// What the log-on server has to report.
+    pub(super) fn poll_logon(&mut self) -> Option<LogonEvent<SocketAddrV4>> {
+        self.logons.as_mut()?.poll_event()
     }
 
     pub(super) fn handle_timeout(&mut self, now: Time) {
@@ -98,6 +116,9 @@ impl Datagrams {
     /// A packet to send on port 138, until there is none.
     pub(super) fn poll_transmit(&mut self) -> Option<Transmit> {
         while let Some(outgoing) = self.browsing.as_mut().and_then(Browsing::poll_outgoing) {
+            self.transport.send(&outgoing);
+        }
+        while let Some(outgoing) = self.logons.as_mut().and_then(LogonServer::poll_outgoing) {
             self.transport.send(&outgoing);
         }
         self.transport.poll_transmit()

@@ -16,7 +16,8 @@ use std::{
 };
 
 use coax_netbios::{
-    BrowserEvent, Destination, Event, NameService, NameServiceConfig, Network, OwnName, Transmit,
+    BrowserEvent, Destination, Event, LogonEvent, NameService, NameServiceConfig, Network, OwnName,
+    Transmit, logon_names,
 };
 use coax_wire::{
     nbt::{
@@ -190,6 +191,9 @@ impl Names {
             datagrams.handle_packet(host.clock.now(), from, bytes);
             while let Some(received) = datagrams.poll_message() {
                 messages::receive_datagram(host, node.network, &received);
+            }
+            while let Some(event) = datagrams.poll_logon() {
+                host.reporter.notice(logon_in_words(host, &event));
             }
         }
         self.publish(host);
@@ -394,6 +398,9 @@ fn name_service(
     let netbios = &host.settings().global.netbios;
     let messages = netbios.messages;
     let mut wanted = NameServiceConfig::file_server(computer, workgroup, messages, network.address);
+    if netbios.domain_logons {
+        wanted.names.extend(logon_names(workgroup));
+    }
     wanted.wins = wins_servers(netbios, network);
     if !wanted.wins.is_empty() {
         // The WINS server learns all addresses, so that clients of each network find one that they reach.
@@ -408,6 +415,29 @@ fn name_service(
         .map(u16::from_le_bytes)
         .unwrap_or_default();
     Ok(wanted)
+}
+
+/// What the log-on server did, in one line.
+fn logon_in_words(host: &Host, event: &LogonEvent<SocketAddrV4>) -> String {
+    let domain = &host.server().config.workgroup;
+    let page = host.server().config.code_page;
+    match event {
+        LogonEvent::Requested {
+            from,
+            computer,
+            user,
+        } => format!(
+            "{}: {} looks for a log-on server of {domain} for the user {}; coax answered",
+            from.ip(),
+            page.decode(computer),
+            page.decode(user)
+        ),
+        LogonEvent::NtRefused { from, computer } => format!(
+            "{}: {} asks for a Windows NT domain controller of {domain}; coax serves Windows 9x only and does not answer",
+            from.ip(),
+            coax_wire::codepage::utf16::decode(computer)
+        ),
+    }
 }
 
 fn tell(reporter: &Reporter, network: Network, event: Event) {

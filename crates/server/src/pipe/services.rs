@@ -33,6 +33,8 @@ const PRINT_QUEUE_SERVER: u32 = 0x0200;
 
 /// The server's clock is reliable.
 const TIME_SOURCE: u32 = 0x0020;
+/// SV_TYPE_DOMAIN_CTRL.
+const DOMAIN_CONTROLLER: u32 = 0x0008;
 
 /// The SV_TYPE bits of this server.
 pub fn server_type(server: &Server) -> u32 {
@@ -45,9 +47,13 @@ pub fn server_type(server: &Server) -> u32 {
     } else {
         0
     };
+    let controller = match server.config.domain_logons {
+        Some(_) => DOMAIN_CONTROLLER,
+        None => 0,
+    };
     let neighbours = server.config.neighbours.as_ref();
     let browser = neighbours.map_or(0, |list| list.own_type());
-    SERVER_TYPE | time | browser | if prints { PRINT_QUEUE_SERVER } else { 0 }
+    SERVER_TYPE | time | controller | browser | if prints { PRINT_QUEUE_SERVER } else { 0 }
 }
 
 /// A service.

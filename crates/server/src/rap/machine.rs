@@ -1,7 +1,7 @@
 //! The server, its users and its clock ([MS-RAP] 3.2.5.3 and following).
 
 use super::answer::{Answer, Client, listed, packed, single, words};
-use crate::config::Neighbour;
+use crate::config::{Neighbour, UserProfile};
 use crate::pipe::services::{VERSION, server_type, time_of_day};
 use alloc::{format, vec, vec::Vec};
 use coax_wire::{
@@ -172,30 +172,33 @@ pub(super) fn user_info(client: &Client<'_>, request: &Request<'_>) -> Result<An
         return Err(code::USER_NOT_FOUND);
     }
     let empty = || client.text("");
+    let profile = profile(client, &name);
     let mut record = vec![client.text(&name)];
     match request.level() {
         Some(0) => {}
         Some(1) => {
             // Pad, no password, its age, privilege, home, comment, flags, script.
             record.extend([Field::Word(0), empty(), Field::Dword(0), privilege(client)]);
-            record.extend([empty(), empty(), Field::Word(1), empty()]);
+            record.extend([client.text(&profile.home), empty()]);
+            record.extend([Field::Word(1), client.text(&profile.script)]);
         }
         Some(10) => record.extend([Field::Word(0), empty(), empty(), client.text(&name)]),
-        Some(11) => record.extend(user_11(client, &name)),
+        Some(11) => record.extend(user_11(client, &name, &profile)),
         _ => return Err(code::INVALID_LEVEL),
     }
     single(request, record)
 }
 
 /// The fields of level 11 (`B21BzzzWDDzzDDWWzWzDWb21W`) after the name.
-fn user_11(client: &Client<'_>, name: &str) -> Vec<Field> {
+fn user_11(client: &Client<'_>, name: &str, profile: &UserProfile) -> Vec<Field> {
     const NO_LIMIT: u32 = 0xffff_ffff;
     const HOURS_A_WEEK: u16 = 168;
     let empty = || client.text("");
     let server = client.text(&format!("\\\\{}", client.asker.server.config.name));
     let mut fields = vec![Field::Word(0), empty(), empty(), client.text(name)];
     fields.extend([privilege(client), Field::Dword(0), Field::Dword(0)]);
-    fields.extend([empty(), empty(), Field::Dword(0), Field::Dword(0)]);
+    fields.extend([client.text(&profile.home), empty()]);
+    fields.extend([Field::Dword(0), Field::Dword(0)]);
     fields.extend([Field::Word(0), Field::Word(0), server, Field::Word(0)]);
     fields.extend([empty(), Field::Dword(NO_LIMIT), Field::Word(HOURS_A_WEEK)]);
     fields.extend([Field::Null, Field::Word(0)]);
@@ -238,10 +241,33 @@ pub(super) fn user_logon(client: &Client<'_>, request: &Request<'_>) -> Result<A
     record.push(client.text(&format!("\\\\{}", config.name)));
     record.extend([
         client.text(&config.workgroup),
-        client.text(""),
+        client.text(&profile(client, &name).script),
         Field::Dword(0),
     ]);
     single(request, record)
+}
+
+/// What the user gets at log-on: nothing, unless this server is the domain's.
+fn profile(client: &Client<'_>, user: &str) -> UserProfile {
+    let logons = client.asker.server.config.domain_logons.as_ref();
+    logons.map_or_else(UserProfile::default, |logons| {
+        logons.profile(user, client.name)
+    })
+}
+
+/// NetWkstaUserLogoff level 1 (`WDW`: code, seconds logged on, other log-ons). The server keeps no log-ons, so there is
+/// nothing to end.
+pub(super) fn user_logoff(client: &Client<'_>, request: &Request<'_>) -> Result<Answer, u16> {
+    if request.level() != Some(1) {
+        return Err(code::INVALID_LEVEL);
+    }
+    if client.session.is_guest() {
+        return Err(code::ACCESS_DENIED);
+    }
+    single(
+        request,
+        vec![Field::Word(0), Field::Dword(0), Field::Word(0)],
+    )
 }
 
 /// NetSessionEnum level 2. Clients see only their own session.

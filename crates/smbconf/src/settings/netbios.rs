@@ -27,7 +27,7 @@ pub struct NetbiosSettings {
     pub os_level: u32,
     /// `local master`: take part in elections.
     pub local_master: bool,
-    /// `preferred master`: call an election at the start. `auto` is no, as this server is no domain master.
+    /// `preferred master`: call an election at the start. `auto`: if it is the domain master.
     pub preferred_master: AutoSetting,
     /// `browse list`: give out the list of other servers.
     pub browse_list: bool,
@@ -35,6 +35,14 @@ pub struct NetbiosSettings {
     pub lm_announce: AutoSetting,
     /// `lm interval`, seconds between those announcements; 0: none.
     pub lm_interval_s: u32,
+    /// `domain logons`: answer Windows 9x's search for a domain controller.
+    pub domain_logons: bool,
+    /// `domain master`: be the domain master browser and the primary domain controller.
+    pub domain_master: AutoSetting,
+    /// `logon script`, relative to the share `NETLOGON`.
+    pub logon_script: String,
+    /// `logon home`: the home folder.
+    pub logon_home: String,
     /// `coax:messages`: receive messages between users.
     pub messages: bool,
     /// `coax:message names`: further names, such as users of this machine, whose messages are received.
@@ -63,10 +71,34 @@ impl Default for NetbiosSettings {
             browse_list: true,
             lm_announce: AutoSetting::Auto,
             lm_interval_s: 60,
+            domain_logons: false,
+            domain_master: AutoSetting::Auto,
+            logon_script: String::new(),
+            logon_home: r"\\%N\%U".into(),
             messages: true,
             message_names: Vec::new(),
             message_command: String::new(),
             lmhosts: None,
+        }
+    }
+}
+
+impl NetbiosSettings {
+    /// Whether the server is the domain master browser; by default that of a domain is.
+    pub fn is_domain_master(&self) -> bool {
+        match self.domain_master {
+            AutoSetting::Yes => true,
+            AutoSetting::No => false,
+            AutoSetting::Auto => self.domain_logons,
+        }
+    }
+
+    /// Whether the server calls an election; by default a domain master does.
+    pub fn is_preferred_master(&self) -> bool {
+        match self.preferred_master {
+            AutoSetting::Yes => true,
+            AutoSetting::No => false,
+            AutoSetting::Auto => self.is_domain_master(),
         }
     }
 }

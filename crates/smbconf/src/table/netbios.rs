@@ -3,6 +3,7 @@
 use super::parameter::{Parameter, slot};
 use crate::value::{
     ADDRESSES, AUTO, BOOL, COMMAND, COUNT, FILE, NETBIOS_NAMES, NODE_TYPE, REQUIRED_FILE, SCOPE,
+    TEXT,
 };
 
 pub(super) const NETBIOS: &[Parameter] = &[
@@ -95,7 +96,7 @@ pub(super) const NETBIOS: &[Parameter] = &[
         "preferred master",
         netbios.preferred_master,
         AUTO,
-        "Call an election at the start and win it against equals; 'auto' is no."
+        "Call an election at the start and win it against equals; 'auto' is yes for a domain master."
     ).at_start()
     .also(&["prefered master"]),
     slot!(
@@ -119,6 +120,34 @@ pub(super) const NETBIOS: &[Parameter] = &[
         COUNT,
         "Seconds between announcements to LAN Manager; 0 means none."
     ).at_start(),
+    slot!(
+        Global,
+        "domain logons",
+        netbios.domain_logons,
+        BOOL,
+        "Be the domain controller of Windows 9x and Windows for Workgroups in the workgroup. Windows NT and later are not served."
+    ).at_start(),
+    slot!(
+        Global,
+        "domain master",
+        netbios.domain_master,
+        AUTO,
+        "Register as the domain master browser and answer as the primary domain controller; 'auto' is yes with 'domain logons'."
+    ).at_start(),
+    slot!(
+        Global,
+        "logon script",
+        netbios.logon_script,
+        TEXT,
+        "The script that Windows 9x runs after a domain log-on, relative to the share [netlogon]. %U is the user, %m the machine."
+    ),
+    slot!(
+        Global,
+        "logon home",
+        netbios.logon_home,
+        TEXT,
+        "The home folder that NET USE X: /HOME connects. %U is the user, %N this server, %m the user's machine."
+    ),
     slot!(
         Global,
         "coax:messages",

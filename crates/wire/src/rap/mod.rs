@@ -46,6 +46,8 @@ pub mod function {
     pub const NET_SERVER_ENUM2: u16 = 104;
     /// NetWkstaUserLogon.
     pub const NET_WKSTA_USER_LOGON: u16 = 132;
+    /// NetWkstaUserLogoff.
+    pub const NET_WKSTA_USER_LOGOFF: u16 = 133;
     /// NetServerEnum3.
     pub const NET_SERVER_ENUM3: u16 = 215;
 }
