@@ -152,6 +152,7 @@ STEPS = [
     peer("pacing", "bursts that an old card can take", "pacing.main", 300, ("--ci",), impossible=link.impossible),
     peer("faults", "faults of coax serve --fault with independent clients", "developers.faults"),
     peer("live", "the server's account of copies beside explain", "live.main", 300, impossible=link.impossible),
+    peer("replay", "captures played against coax and smbd", "developers.replays", impossible=no_root),
     peer("decode", "fields of messages beside tshark", "decode.main"),
     peer("batch", "DuckDB reads the tables of many captures", "batch.main", impossible=lambda: no_package("duckdb")),
     peer("explain-wild", "explain beside tcptrace and tshark", "explain.wild", 600),

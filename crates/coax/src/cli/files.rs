@@ -1,7 +1,7 @@
 //! `coax ls get put rm mkdir rmdir mv stat shares`: files on servers, by profile.
 
 mod advice;
-mod arguments;
+pub(super) mod arguments;
 mod get;
 mod outcome;
 mod progress;

@@ -20,6 +20,7 @@ pub mod output;
 pub mod profiles;
 pub mod progress;
 pub mod prompt;
+pub mod replay;
 pub mod serve;
 pub mod speed;
 pub mod status;
@@ -109,6 +110,8 @@ pub enum Command {
     Explain(Box<explain::ExplainArgs>),
     /// Show every field of SMB and NetBIOS messages, and what is invalid in them
     Decode(decode::DecodeArgs),
+    /// Play the client side of a capture against a server and compare the answers
+    Replay(replay::ReplayArgs),
     /// Demonstrate all verbs on this machine in under a minute
     Tour(tour::TourArgs),
     /// Explain a verb or a topic: exit-codes, environment, output, sizes, urls
@@ -161,6 +164,7 @@ fn run(given: &[OsString]) -> Result<ExitCode, WrongUsage> {
         Command::Profiles(args) => profiles::main(&args)?,
         Command::Explain(args) => explain::main(&args)?,
         Command::Decode(args) => decode::main(&args)?,
+        Command::Replay(args) => replay::main(&args)?,
         Command::Tour(args) => tour::main(&args)?,
         Command::Help(args) => help::main(&args, definition())?,
         Command::Completions(args) => manual::completions(&args, &mut definition()),

@@ -10,6 +10,7 @@ mod ipx;
 mod logon;
 mod names;
 mod netbios;
+mod replay;
 mod seeds;
 mod session;
 
@@ -88,6 +89,7 @@ pub const TARGETS: &[Target] = &[
     target("decode", decode::message, seeds::smb_messages),
     target("decode_capture", decode::capture, explain::captures),
     target("fault", fault::fault, fault::faults),
+    target("replay", replay::replay, explain::captures),
 ];
 
 /// The target of this name.
