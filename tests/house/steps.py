@@ -148,6 +148,7 @@ STEPS = [
     peer("speed", "raw TCP speed with netcat", "speed.main"),
     peer("isolation", "a client in trouble does not disturb others", "isolation.main"),
     peer("netbeui", "NetBEUI over a virtual cable, read by tshark", "netbeui.main", impossible=no_cable),
+    peer("ipx", "IPX in four frame types, with a client of its own, read by tshark", "ipx.main", impossible=no_cable),
     peer("durability", "kills, power cuts and syncs", "durability.main"),
     peer("pacing", "bursts that an old card can take", "pacing.main", 300, ("--ci",), impossible=link.impossible),
     peer("faults", "faults of coax serve --fault with independent clients", "developers.faults"),

@@ -39,7 +39,7 @@ pub enum InterfaceError {
     Down(String),
     /// No name was given, and there is not exactly one interface.
     #[error(
-        "name the interface, as in nbf://SERVER:eth0/SHARE; Ethernet interfaces that are up: {}",
+        "name the interface, as in nbf://SERVER:eth0/SHARE or ipx://SERVER:eth0/SHARE; Ethernet interfaces that are up: {}",
         or_none(.0)
     )]
     Ambiguous(Vec<String>),

@@ -10,9 +10,8 @@ use std::{
 };
 
 use coax_clock::Clock;
-use coax_netbios::nbf::{CallError, Nbf, NbfConfig, NbfEvent, SessionId};
+use coax_netbios::nbf::SessionId;
 use coax_wire::{
-    ether::Mac,
     nbt::{
         name::{NbName, ScopedName},
         session::{Control, Refusal},
@@ -26,6 +25,7 @@ use rustix::{
 
 use super::{
     bridge::{Bridge, Input},
+    engine::{Engine, Happening},
     port::Port,
 };
 
@@ -44,11 +44,11 @@ const INTERFACE_FULL: Duration = Duration::from_millis(1);
 
 /// A session that another station opened.
 #[derive(Debug)]
-pub struct Incoming {
+pub struct Incoming<P> {
     /// Carries a session request with both names, then messages, as port 139 does.
     pub stream: UnixStream,
     /// The other station.
-    pub peer: Mac,
+    pub peer: P,
     /// The name that was called.
     pub called: NbName,
     /// The caller's name.
@@ -57,11 +57,11 @@ pub struct Incoming {
 
 /// What a station tells its program.
 #[derive(Debug)]
-pub enum Notice {
+pub enum Notice<P, E> {
     /// A session.
-    Incoming(Incoming),
+    Incoming(Incoming<P>),
     /// Anything but sessions and their messages.
-    Event(NbfEvent),
+    Event(E),
 }
 
 /// A station on an interface. Dropping it ends its sessions.
@@ -74,14 +74,14 @@ pub struct Station {
 }
 
 impl Station {
-    /// Starts a station. `notify` runs on its thread and must not wait.
+    /// Starts a station whose engine `begin` makes. `notify` runs on its thread and must not wait.
     ///
     /// # Errors
     /// The system gives no thread or descriptor.
-    pub fn start(
+    pub fn start<E: Engine>(
         port: Port,
-        config: NbfConfig,
-        notify: impl FnMut(Notice) + Send + 'static,
+        begin: impl FnOnce(Time) -> E,
+        notify: impl FnMut(Notice<E::Peer, E::Event>) + Send + 'static,
     ) -> io::Result<Self> {
         let (wake, signal) = UnixStream::pair()?;
         signal.set_nonblocking(true)?;
@@ -89,12 +89,14 @@ impl Station {
         let (calls, orders) = channel();
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let edge = epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::ET;
-        epoll::add(&epoll, &port, epoll::EventData::new_u64(PORT), edge)?;
+        for socket in port.sockets() {
+            epoll::add(&epoll, socket, epoll::EventData::new_u64(PORT), edge)?;
+        }
         let wanted = epoll::EventFlags::IN | epoll::EventFlags::ET;
         epoll::add(&epoll, &signal, epoll::EventData::new_u64(WAKE), wanted)?;
         let clock = Clock::new();
         let runner = Runner {
-            engine: Nbf::new(clock.now(), config),
+            engine: begin(clock.now()),
             clock,
             port,
             epoll,
@@ -108,7 +110,7 @@ impl Station {
             stopping: None,
         };
         let thread = std::thread::Builder::new()
-            .name("netbeui".into())
+            .name(E::THREAD.into())
             .spawn(move || runner.run())?;
         Ok(Self {
             calls,
@@ -142,14 +144,14 @@ impl Drop for Station {
     }
 }
 
-struct Runner {
-    engine: Nbf,
+struct Runner<E: Engine> {
+    engine: E,
     clock: Clock,
     port: Port,
     epoll: OwnedFd,
     signal: UnixStream,
     orders: Receiver<UnixStream>,
-    notify: Box<dyn FnMut(Notice) + Send>,
+    notify: Box<dyn FnMut(Notice<E::Peer, E::Event>) + Send>,
     bridges: HashMap<u64, Bridge>,
     by_session: HashMap<SessionId, u64>,
     next_token: u64,
@@ -159,7 +161,7 @@ struct Runner {
     stopping: Option<Instant>,
 }
 
-impl Runner {
+impl<E: Engine> Runner<E> {
     fn run(mut self) {
         let mut buffer = vec![0; 2048];
         let mut ready = Vec::new();
@@ -212,29 +214,27 @@ impl Runner {
     }
 
     fn events(&mut self, now: Time) {
-        while let Some(event) = self.engine.poll_event() {
-            match event {
-                NbfEvent::SessionOpened {
+        while let Some(happening) = self.engine.poll() {
+            match happening {
+                Happening::Accepted {
                     session,
                     peer,
                     called,
                     calling,
-                    incoming,
-                } => match incoming {
-                    true => self.incoming(now, session, peer, called, calling),
-                    false => self.tell(now, session, &Control::Positive, false),
-                },
-                NbfEvent::CallFailed { session, why } => {
-                    let refusal = Control::Negative(refusal(why));
-                    self.tell(now, session, &refusal, true);
+                } => self.incoming(now, session, peer, called, calling),
+                Happening::Connected(session) => {
+                    self.tell(now, session, &Control::Positive, false);
                 }
-                NbfEvent::Message { session, bytes } => self.message(now, session, bytes),
-                NbfEvent::SessionClosed { session, .. } => {
+                Happening::Failed { session, why } => {
+                    self.tell(now, session, &Control::Negative(why), true);
+                }
+                Happening::Message { session, bytes } => self.message(now, session, bytes),
+                Happening::Closed(session) => {
                     if let Some(token) = self.by_session.get(&session).copied() {
                         self.close(now, token);
                     }
                 }
-                other => (self.notify)(Notice::Event(other)),
+                Happening::Other(other) => (self.notify)(Notice::Event(other)),
             }
         }
     }
@@ -244,7 +244,7 @@ impl Runner {
         &mut self,
         now: Time,
         session: SessionId,
-        peer: Mac,
+        peer: E::Peer,
         called: NbName,
         calling: NbName,
     ) {
@@ -344,7 +344,7 @@ impl Runner {
                 (None, _) => return,
                 (Some(Input::Message(bytes)), Some(session)) => {
                     // There is room: it was asked for.
-                    let _ = self.engine.send(now, session, bytes);
+                    self.engine.send(now, session, bytes);
                 }
                 (Some(Input::Control(Control::Request { called, calling })), None) => {
                     self.call(now, token, called.name, calling.name);
@@ -361,11 +361,11 @@ impl Runner {
             return;
         };
         match call {
-            Ok(session) => {
+            Some(session) => {
                 bridge.session = Some(session);
                 self.by_session.insert(session, token);
             }
-            Err(_) => {
+            None => {
                 bridge.push_control(&Control::Negative(Refusal::InsufficientResources));
                 self.flush(now, token);
                 self.close(now, token);
@@ -475,7 +475,7 @@ impl Runner {
         let Some(since) = self.stopping else {
             return false;
         };
-        let is_quiet = self.engine.link_count() == 0 && self.unsent.is_none();
+        let is_quiet = self.engine.is_quiet() && self.unsent.is_none();
         is_quiet || since.elapsed() > FAREWELL
     }
 }
@@ -484,15 +484,5 @@ fn scoped(name: NbName) -> ScopedName {
     ScopedName {
         name,
         scope: Default::default(),
-    }
-}
-
-/// The reason as the session service has it (RFC 1002 §4.3.4).
-fn refusal(why: CallError) -> Refusal {
-    match why {
-        CallError::NoAnswer => Refusal::CalledNameNotPresent,
-        CallError::NotListening => Refusal::NotListeningOnCalledName,
-        CallError::NoResources => Refusal::InsufficientResources,
-        CallError::Link(_) | CallError::NotConfirmed => Refusal::UNSPECIFIED,
     }
 }

@@ -42,10 +42,16 @@ fn status_socket(settings: &Settings, replace: bool) -> Result<Option<UnixListen
     path.map(|path| status::bind(&path, replace)).transpose()
 }
 
+/// Whether clients come without TCP/IP.
+fn has_stations(settings: &Settings) -> bool {
+    !settings.listen.netbeui.is_empty() || !settings.listen.ipx.is_empty()
+}
+
 fn begin(settings: &Settings, path: Option<&Path>) -> Result<Takeover, String> {
-    if !settings.listen.netbeui.is_empty() {
+    if has_stations(settings) {
         return Err(
-            "--takeover cannot take over NetBEUI: stop the old server and start this one".into(),
+            "--takeover cannot take over NetBEUI and IPX: stop the old server and start this one"
+                .into(),
         );
     }
     let path = path.ok_or(
@@ -63,8 +69,9 @@ pub(super) fn control(settings: &Settings, parts: &Parts) -> Result<Option<Offer
         return Ok(None);
     };
     let listener: UnixListener = listener.try_clone().context("cannot prepare takeovers")?;
-    let refusal = (!settings.listen.netbeui.is_empty()).then(|| {
-        "it serves NetBEUI, which cannot be handed over; stop it and start the new one".to_owned()
+    let refusal = has_stations(settings).then(|| {
+        "it serves NetBEUI or IPX, which cannot be handed over; stop it and start the new one"
+            .to_owned()
     });
     let deed = parts.sockets.deed().context("cannot prepare takeovers")?;
     Ok(Some(Offer::new(Control::new(listener, refusal), deed)))

@@ -13,4 +13,6 @@ pub struct Bound {
     pub names: bool,
     /// Interfaces with NetBIOS sessions without TCP/IP (NetBEUI).
     pub netbeui: Vec<String>,
+    /// Interfaces with IPX.
+    pub ipx: Vec<String>,
 }

@@ -22,9 +22,11 @@ pub mod commands;
 mod folder;
 mod folders;
 mod guess;
+mod guest;
 mod handed;
 mod holder;
 mod host;
+mod ipx;
 mod lanes;
 mod link;
 mod listen;
@@ -479,6 +481,12 @@ fn open_doors(
         let name = port.interface().name().to_owned();
         let station = netbeui::start(host, port, numbers.clone(), &alive)
             .map_err(|why| Error::msg(format!("cannot serve NetBEUI on {name}: {why}")))?;
+        stations.push(station);
+    }
+    for port in sockets.ipx {
+        let name = port.port.interface().name().to_owned();
+        let station = ipx::start(host, port, numbers.clone(), &alive)
+            .map_err(|why| Error::msg(format!("cannot serve IPX on {name}: {why}")))?;
         stations.push(station);
     }
     for door in sockets.doors {

@@ -59,6 +59,7 @@ pub(super) struct Link {
     pub(super) waker: Arc<Waker>,
     address: String,
     number: u64,
+    carrier: Carrier,
     /// The engine's next deadline, nanoseconds, or [`NEVER`].
     deadline: AtomicU64,
     /// The log-on time limit.
@@ -124,6 +125,7 @@ impl Link {
             waker: Arc::default(),
             address,
             number,
+            carrier,
             deadline: AtomicU64::new(NEVER),
             logon,
             probe: AtomicBool::new(false),
@@ -463,6 +465,7 @@ impl Link {
             calling: session.calling().map(name),
             called: session.called().map(name),
             number: self.number,
+            carriage: self.carrier.carriage(),
         }
     }
 

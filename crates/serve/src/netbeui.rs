@@ -1,26 +1,19 @@
 //! Clients without TCP/IP: a NetBIOS station on each interface, whose sessions are served like TCP connections.
 
-use std::{
-    net::{IpAddr, Ipv6Addr},
-    os::unix::net::UnixStream,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
-use coax_ethernet::{Incoming, Notice, Port, Station};
-use coax_netbios::{
-    Accept, Session,
-    nbf::{NbfConfig, NbfEvent, StationName},
-};
-use coax_wire::{
-    ether::Mac,
-    nbt::name::{NbName, SUFFIX_MESSENGER, SUFFIX_SERVER, SUFFIX_WORKSTATION},
-};
+use coax_ethernet::{Notice, Port, Station};
+use coax_netbios::nbf::{Nbf, NbfConfig, NbfEvent};
 use tokio::{runtime::Handle, sync::mpsc};
 
-use super::{carrier::Carrier, host::Host, link::Link, report::Line, socket::Socket, task};
+use super::{
+    carrier::Carrier,
+    guest::{Guest, names, welcome},
+    host::Host,
+};
 
 /// Registers the server's names on an interface and serves the sessions that stations open. Must be called within the
 /// runtime.
@@ -36,6 +29,7 @@ pub(super) fn start(
     let interface = port.interface().name().to_owned();
     let mut config = NbfConfig::new(port.interface().mac(), names(host)?);
     config.max_message = host.session().max_message;
+    let begin = move |now| Nbf::new(now, config);
     let (host, runtime) = (host.clone(), Handle::current());
     // The server waits for its clients, not for its stations.
     let alive = alive.downgrade();
@@ -43,7 +37,14 @@ pub(super) fn start(
         Notice::Incoming(incoming) => {
             let Some(alive) = alive.upgrade() else { return };
             let number = numbers.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-            if let Some(serving) = welcome(&host, &interface, incoming, number) {
+            let guest = Guest {
+                address: format!("{}%{interface}", incoming.peer),
+                mac: incoming.peer,
+                stream: incoming.stream,
+                carrier: Carrier::Netbeui,
+                what: "a NetBEUI session",
+            };
+            if let Some(serving) = welcome(&host, guest, number) {
                 runtime.spawn(async move {
                     serving.await;
                     drop(alive);
@@ -52,98 +53,7 @@ pub(super) fn start(
         }
         Notice::Event(event) => tell(&host, &interface, &event),
     };
-    Station::start(port, config, notify).map_err(|error| error.to_string())
-}
-
-fn names(host: &Host) -> Result<Vec<StationName>, String> {
-    let config = &host.server().config;
-    let name = |text: &str, suffix| {
-        let bytes = config.code_page.encode_lossy(&text.to_uppercase());
-        NbName::new(&bytes, suffix).map_err(|error| format!("{text}: {error}"))
-    };
-    let own = |name, group, listens| StationName {
-        name,
-        group,
-        listens,
-    };
-    let mut names = vec![
-        own(name(&config.name, SUFFIX_SERVER)?, false, true),
-        own(name(&config.name, SUFFIX_WORKSTATION)?, false, false),
-        own(name(&config.workgroup, SUFFIX_WORKSTATION)?, true, false),
-    ];
-    if config.messages {
-        let users = &host.settings().global.netbios.message_names;
-        for user in [&config.name].into_iter().chain(users) {
-            let user = own(name(user, SUFFIX_MESSENGER)?, false, true);
-            if !names.contains(&user) {
-                names.push(user);
-            }
-        }
-    }
-    for alias in &config.aliases {
-        let alias = own(name(alias, SUFFIX_SERVER)?, false, true);
-        if !names.contains(&alias) {
-            names.push(alias);
-        }
-    }
-    Ok(names)
-}
-
-/// Admits a client, as [`super::listen`] does for TCP.
-fn welcome(
-    host: &Arc<Host>,
-    interface: &str,
-    incoming: Incoming,
-    number: u64,
-) -> Option<impl Future<Output = ()> + Send + use<>> {
-    let address = format!("{}%{interface}", incoming.peer);
-    let refused = |why: String, setting: &str| {
-        host.reporter.tell(Line::Refused {
-            client: None,
-            address: address.clone(),
-            what: "a NetBEUI session".into(),
-            status: None,
-            why,
-            setting: Some(setting.into()),
-        });
-    };
-    let seat = match host.admission.admit(place(incoming.peer)) {
-        Ok(seat) => seat,
-        Err(why) => {
-            refused(why.to_string(), "max smbd processes");
-            return None;
-        }
-    };
-    let socket = match local(incoming.stream) {
-        Ok(socket) => socket,
-        Err(error) => {
-            refused(error.to_string(), "ulimit -n");
-            return None;
-        }
-    };
-    let carrier = Carrier::Netbeui;
-    let session = Session::server(
-        host.clock.now(),
-        carrier.transport(),
-        Accept::Any,
-        host.session(),
-    );
-    let link = Arc::new(Link::new(host.clone(), socket, carrier, address, number));
-    link.list();
-    Some(task::attend(link, session, seat))
-}
-
-fn local(stream: UnixStream) -> std::io::Result<Socket> {
-    Socket::local(stream)
-}
-
-/// Clients are counted by address: a station counts as the link-local IPv6 address that its own address makes
-/// (RFC 4291 appendix A).
-fn place(mac: Mac) -> IpAddr {
-    let [a, b, c, d, e, f] = mac.0;
-    let word = |high: u8, low: u8| u16::from_be_bytes([high, low]);
-    let (first, second, third, fourth) = (word(a ^ 2, b), word(c, 0xff), word(0xfe, d), word(e, f));
-    Ipv6Addr::new(0xfe80, 0, 0, 0, first, second, third, fourth).into()
+    Station::start(port, begin, notify).map_err(|error| error.to_string())
 }
 
 fn tell(host: &Host, interface: &str, event: &NbfEvent) {
@@ -160,15 +70,4 @@ fn tell(host: &Host, interface: &str, event: &NbfEvent) {
         _ => return,
     };
     host.reporter.notice(text);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_station_counts_as_its_link_local_address() {
-        let mac = Mac([0x00, 0x0c, 0x29, 0xd4, 0x79, 0xb2]);
-        assert_eq!(place(mac).to_string(), "fe80::20c:29ff:fed4:79b2");
-    }
 }

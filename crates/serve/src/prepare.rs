@@ -5,7 +5,7 @@
 
 use std::os::unix::net::UnixListener;
 
-use coax_ethernet::{Interface, Port};
+use coax_ethernet::{Interface, OpenError, Port, Protocol};
 use coax_netbios::Transport;
 
 use super::bound::Bound;
@@ -14,6 +14,7 @@ use super::{
     build::{self, Built},
     commands::Runner,
     handed::Handed,
+    ipx::IpxPort,
     listen::{self, Door},
     log_file::LogFile,
     netbios, pcap, report,
@@ -22,7 +23,7 @@ use super::{
 };
 use coax_smbconf::{
     diagnostic::Diagnostic,
-    settings::{Pacing, Settings},
+    settings::{IpxInterface, Pacing, Settings},
 };
 
 /// A server that could start.
@@ -126,6 +127,8 @@ pub(super) struct Sockets {
     pub(super) names: Option<netbios::Bound>,
     /// Interfaces for NetBEUI.
     pub(super) netbeui: Vec<Port>,
+    /// Interfaces for IPX.
+    pub(super) ipx: Vec<IpxPort>,
 }
 
 impl Sockets {
@@ -151,9 +154,16 @@ impl Sockets {
         for name in &listen.netbeui {
             let opened = Interface::find(name)
                 .map_err(Into::into)
-                .and_then(Port::open);
+                .and_then(|interface| Port::open(interface, Protocol::Netbeui));
             match opened {
                 Ok(port) => netbeui.push(port),
+                Err(why) => reasons.push(Diagnostic::error(why.to_string())),
+            }
+        }
+        let mut ipx = Vec::new();
+        for wanted in &listen.ipx {
+            match open_ipx(wanted) {
+                Ok(port) => ipx.push(port),
                 Err(why) => reasons.push(Diagnostic::error(why.to_string())),
             }
         }
@@ -172,6 +182,7 @@ impl Sockets {
                 doors,
                 names,
                 netbeui,
+                ipx,
             }),
             false => Err(Rejected(reasons)),
         }
@@ -201,6 +212,11 @@ impl Sockets {
                 .iter()
                 .map(|port| port.interface().name().to_owned())
                 .collect(),
+            ipx: self
+                .ipx
+                .iter()
+                .map(|ipx| ipx.port.interface().name().to_owned())
+                .collect(),
             ..Bound::default()
         };
         for door in &self.doors {
@@ -212,6 +228,14 @@ impl Sockets {
         }
         Ok(bound)
     }
+}
+
+fn open_ipx(wanted: &IpxInterface) -> Result<IpxPort, OpenError> {
+    let interface = Interface::find(&wanted.interface)?;
+    Ok(IpxPort {
+        port: Port::open(interface, Protocol::Ipx(wanted.frame))?,
+        network: wanted.network,
+    })
 }
 
 /// Listens at every address: on sockets that were handed over, or on new ones.

@@ -38,7 +38,7 @@ mod tunnel;
 pub mod vfs;
 
 pub use conn::Connection;
-pub use context::{Client, Held, Peer, Reach, Tail, Transmit};
+pub use context::{Carriage, Client, Held, Peer, Reach, Tail, Transmit};
 pub use error::{Because, Error, Result, vfs_status};
 pub use event::{Event, RefusedRequest};
 pub use pipe::services::server_type;

@@ -10,7 +10,7 @@ mod share;
 mod types;
 
 pub use global::GlobalSettings;
-pub use netbios::{AutoSetting, NetbiosSettings, NodeTypeSetting};
+pub use netbios::{AutoSetting, IpxInterface, NetbiosSettings, NodeTypeSetting};
 pub use share::{Access, Secret, ShareSettings};
 pub use types::{
     CaseMode, GuestAccess, LetterCase, MangledNames, MapReadonly, MapToGuest, NtlmAuth, Pacing,
@@ -107,6 +107,8 @@ pub struct Listeners {
     pub names: Option<Listener>,
     /// Ethernet interfaces for NetBIOS sessions without TCP/IP (NetBEUI).
     pub netbeui: Vec<String>,
+    /// Ethernet interfaces for IPX.
+    pub ipx: Vec<IpxInterface>,
 }
 
 impl Default for Listeners {
@@ -117,6 +119,7 @@ impl Default for Listeners {
             direct: vec![Listener::with_fallback(SocketAddr::new(everywhere, 445))],
             names: Some(Listener::exactly(SocketAddr::new(everywhere, 137))),
             netbeui: Vec::new(),
+            ipx: Vec::new(),
         }
     }
 }

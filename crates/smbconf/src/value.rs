@@ -2,7 +2,7 @@
 
 mod netbios;
 
-pub use netbios::{ADDRESSES, AUTO, NODE_TYPE, REQUIRED_FILE, SCOPE};
+pub use netbios::{ADDRESSES, AUTO, IPX, NODE_TYPE, REQUIRED_FILE, SCOPE};
 
 use std::path::PathBuf;
 

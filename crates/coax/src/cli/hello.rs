@@ -181,9 +181,11 @@ fn listening(bound: &Bound) -> String {
     let direct = bound.direct.iter().map(|a| format!("{a} (direct)"));
     let names = bound.names.then(|| "UDP 137 (names)".to_string());
     let netbeui = bound.netbeui.iter().map(|name| format!("{name} (NetBEUI)"));
+    let ipx = bound.ipx.iter().map(|name| format!("{name} (IPX)"));
     nbt.chain(direct)
         .chain(names)
         .chain(netbeui)
+        .chain(ipx)
         .collect::<Vec<_>>()
         .join(", ")
 }
@@ -342,6 +344,7 @@ mod tests {
             direct: one(direct),
             names,
             netbeui: Vec::new(),
+            ipx: Vec::new(),
         }
     }
 

@@ -28,7 +28,7 @@ use coax_smbconf::diagnostic::{Diagnostic, Severity};
 use coax_smbconf::explain;
 use coax_smbconf::load::{Loaded, load, local_addresses};
 use coax_smbconf::settings::{
-    GuestAccess, Listener, Listeners, MapToGuest, NtlmAuth, Settings, ShareSettings,
+    GuestAccess, IpxInterface, Listener, Listeners, MapToGuest, NtlmAuth, Settings, ShareSettings,
 };
 use coax_smbconf::share_argument::ShareArg;
 use coax_smbconf::value::NETBIOS_NAME;
@@ -78,6 +78,10 @@ pub struct ServeArgs {
     /// Serve NetBIOS without TCP/IP (NetBEUI) on this Ethernet interface, next to TCP; needs CAP_NET_RAW
     #[arg(long, value_name = "INTERFACE")]
     pub netbeui: Vec<String>,
+    /// Serve IPX (NetBIOS and direct hosting) on this Ethernet interface, next to TCP; needs CAP_NET_RAW. Frame: 802.2,
+    /// 802.3, ethernet-ii, snap or auto; network: hexadecimal [default: detected and learned]
+    #[arg(long, value_name = "INTERFACE[:FRAME[:NETWORK]]")]
+    pub ipx: Vec<IpxInterface>,
     /// The name clients find this server by, at most 15 characters [default: this machine's name]
     #[arg(long, value_name = "NETBIOS-NAME", value_parser = NETBIOS_NAME.read)]
     pub name: Option<String>,
@@ -160,6 +164,11 @@ impl ServeArgs {
             if !loaded.settings.listen.netbeui.contains(name) {
                 loaded.settings.listen.netbeui.push(name.clone());
             }
+        }
+        for wanted in &self.ipx {
+            let listed = &mut loaded.settings.listen.ipx;
+            listed.retain(|other| other.interface != wanted.interface);
+            listed.push(wanted.clone());
         }
         for share in own {
             let lower = share.name.to_lowercase();
@@ -293,6 +302,7 @@ impl ServeArgs {
             direct: exactly(&self.direct),
             names,
             netbeui: Vec::new(),
+            ipx: Vec::new(),
         }
     }
 }

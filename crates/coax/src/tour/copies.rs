@@ -76,6 +76,7 @@ fn settings(folder: &std::path::Path) -> Result<Settings> {
         direct: Vec::new(),
         names: None,
         netbeui: Vec::new(),
+        ipx: Vec::new(),
     };
     Ok(settings)
 }

@@ -166,8 +166,7 @@ impl Ipx {
             route,
             socket: socket::SMB_SERVER,
         };
-        // The names follow the first message.
-        let room = route.frame.max_data().saturating_sub(32);
+        let room = route.frame.max_data();
         session.engine = Engine::Caller(Caller::new(names, room));
         self.events.push_back(IpxEvent::SessionOpened {
             session: id,

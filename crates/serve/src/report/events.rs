@@ -336,7 +336,7 @@ const FIELDS: &[(&str, &str)] = &[
     ),
     ("address", "the client's address and port"),
     ("name", "the client's NetBIOS name; null if it gave none"),
-    ("transport", "`nbt`, `direct` or `netbeui`"),
+    ("transport", "`nbt`, `direct`, `netbeui`, `nbipx` or `ipx`"),
     ("offered", "dialects that the client offers, in order"),
     (
         "dialect",

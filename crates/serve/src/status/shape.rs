@@ -45,7 +45,7 @@ pub struct ClientStatus {
     pub system: String,
     /// The dialect.
     pub dialect: Option<String>,
-    /// `nbt`, `direct` or `netbeui`.
+    /// `nbt`, `direct`, `netbeui`, `nbipx` or `ipx`.
     pub transport: String,
     /// The user, or the guest account.
     pub user: Option<String>,

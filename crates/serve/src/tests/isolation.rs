@@ -222,6 +222,7 @@ fn a_second_server_of_the_same_folder_reports_it() {
         direct: vec![anywhere],
         names: None,
         netbeui: Vec::new(),
+        ipx: Vec::new(),
     };
     // The server's own claim must exist first.
     let claimed = || {

@@ -62,6 +62,7 @@ impl Fixture {
             direct: vec![loopback],
             names: Some(loopback),
             netbeui: Vec::new(),
+            ipx: Vec::new(),
         };
         let (tell, lines) = channel();
         let reporter = Reporter::to(move |told| {

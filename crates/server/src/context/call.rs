@@ -218,9 +218,10 @@ impl Call<'_> {
 
     /// The largest message that the client accepts, bytes.
     pub fn client_buffer(&self) -> usize {
-        match self.conn.client.max_buffer {
-            0 => usize::from(self.conn.server.config.max_buffer),
-            size => usize::from(size),
-        }
+        let size = match self.conn.client.max_buffer {
+            0 => self.conn.server.config.max_buffer,
+            size => size,
+        };
+        usize::from(self.conn.peer.carriage.limit(size))
     }
 }

@@ -16,7 +16,7 @@ mod reply;
 mod send;
 
 pub use held::Held;
-pub use peer::{Client, Peer};
+pub use peer::{Carriage, Client, Peer};
 pub use progress::{Leaving, Park};
 pub use reach::Reach;
 pub use reply::{Reply, Tail, Transmit};

@@ -14,6 +14,42 @@ pub struct Peer {
     pub called: Option<String>,
     /// The driver's connection number; 0 if it has none.
     pub number: u64,
+    /// What carries its messages.
+    pub carriage: Carriage,
+}
+
+/// What carries a client's messages, as far as the protocol depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Carriage {
+    /// A stream: messages as long as NetBIOS sessions have them.
+    #[default]
+    Stream,
+    /// Messages of at most so many bytes.
+    Messages(usize),
+    /// Packets of at most so many bytes, without a session. There are no signatures and no raw mode
+    /// ([MS-CIFS] 2.1.2.1, 2.2.3.1).
+    Packets(usize),
+}
+
+impl Carriage {
+    /// The longest message, if it is shorter than a stream's.
+    pub const fn max_message(self) -> Option<usize> {
+        match self {
+            Self::Stream => None,
+            Self::Messages(max) | Self::Packets(max) => Some(max),
+        }
+    }
+
+    /// Whether messages can be signed. On packets the signature's place has other fields.
+    pub const fn can_sign(self) -> bool {
+        !matches!(self, Self::Packets(_))
+    }
+
+    /// A size of ours, within what fits.
+    pub(crate) fn limit(self, size: u16) -> u16 {
+        let max = self.max_message().unwrap_or(usize::MAX);
+        u16::try_from(max).unwrap_or(u16::MAX).min(size)
+    }
 }
 
 impl Peer {

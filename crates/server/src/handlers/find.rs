@@ -4,7 +4,7 @@
 use super::transaction::{TransFlow, TransReply, Transaction};
 use crate::search::Place;
 use crate::{
-    context::{Call, Outcome},
+    context::{Call, Carriage, Outcome},
     error::Result,
     names::{
         attributes::{Attributes, SearchAttributes},
@@ -37,6 +37,8 @@ use coax_wire::{
 
 /// The old levels have 8-bit name lengths, in bytes.
 const MAX_OLD_NAME: usize = 255;
+/// Header, words, counts, padding and parameters of a reply with entries, rounded up.
+const OVERHEAD: usize = 80;
 
 /// Whether this client sees 8.3 names only: its dialect is older than NT's and it does not claim long names ([MS-CIFS]
 /// 2.2.3.1, SMB_FLAGS2_LONG_NAMES).
@@ -258,6 +260,11 @@ impl Listing {
     }
 
     fn list(&self, call: &Call<'_>, limit: usize) -> EntryList {
+        let limit = match call.conn.peer.carriage {
+            // The client asks for the next entries; the rest of these would need a packet that it must ask for, too.
+            Carriage::Packets(_) => limit.min(call.client_buffer().saturating_sub(OVERHEAD)),
+            _ => limit,
+        };
         let mut list = EntryList::new(self.level, call.unicode(), limit);
         list.resume_keys = self.flags & flags::RETURN_RESUME_KEYS != 0;
         list.zone = ZoneMinutesWest(call.conn.server.config.time_zone_minutes);

@@ -2,7 +2,7 @@
 
 use crate::{
     config::{Security, Signing},
-    context::{Call, Client, Context, Flow, Outcome},
+    context::{Call, Carriage, Client, Context, Flow, Outcome},
     event::Event,
 };
 use alloc::{string::String, vec::Vec};
@@ -76,16 +76,20 @@ fn response(call: &mut Call<'_>, index: u16, dialect: &Dialect) -> Response {
     let config = &call.conn.server.config;
     let raw =
         u16::from(config.read_raw) * raw_mode::READ + u16::from(config.write_raw) * raw_mode::WRITE;
-    let signing = config.signing != Signing::Off && dialect.is_nt();
+    let carriage = call.conn.peer.carriage;
+    let signing = config.signing != Signing::Off && dialect.is_nt() && carriage.can_sign();
     let wall = call.conn.server.wall(call.now);
     Response {
         index,
         security_mode: security_mode(call, signing),
         max_mpx: config.max_mpx,
         max_vcs: 1,
-        max_buffer: u32::from(config.max_buffer),
+        max_buffer: u32::from(carriage.limit(config.max_buffer)),
         max_raw: 65_536,
-        raw_mode: if dialect.raw { raw } else { 0 },
+        raw_mode: match dialect.raw && carriage == Carriage::Stream {
+            true => raw,
+            false => 0,
+        },
         session_key: call.conn.id.0 as u32,
         capabilities: capabilities(call, extended),
         file_time: FileTime::from_unix_ns(wall.unix_ns()).0,
@@ -123,18 +127,27 @@ fn security_mode(call: &Call<'_>, signing: bool) -> u8 {
 /// on connections that sign (`handlers::raw`).
 fn capabilities(call: &Call<'_>, extended: bool) -> u32 {
     let config = &call.conn.server.config;
+    let carriage = call.conn.peer.carriage;
+    let is_short = matches!(carriage, Carriage::Packets(_));
     let mut caps =
         cap::LARGE_FILES | cap::NT_SMBS | cap::LEVEL_II_OPLOCKS | cap::LOCK_AND_READ | cap::NT_FIND;
     caps |= cap::INFOLEVEL_PASSTHRU;
     let options = [
         (
-            config.read_raw && config.write_raw && config.signing != Signing::Required,
+            config.read_raw
+                && config.write_raw
+                && config.signing != Signing::Required
+                && carriage == Carriage::Stream,
             cap::RAW_MODE,
         ),
         (config.unicode, cap::UNICODE),
         (config.pipes, cap::RPC_REMOTE_APIS),
         (config.nt_status, cap::NT_STATUS),
-        (config.large_readwrite, cap::LARGE_READX | cap::LARGE_WRITEX),
+        (config.large_readwrite && !is_short, cap::LARGE_READX),
+        (
+            config.large_readwrite && carriage == Carriage::Stream,
+            cap::LARGE_WRITEX,
+        ),
         (extended, cap::EXTENDED_SECURITY),
     ];
     options

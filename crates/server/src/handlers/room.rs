@@ -1,6 +1,6 @@
 //! The data capacity of a reply.
 
-use crate::context::Call;
+use crate::context::{Call, Carriage};
 use coax_wire::{dialect::Generation, header::HEADER_LEN};
 
 /// Words, counts and buffer format of READ's reply.
@@ -30,10 +30,14 @@ pub(super) fn read_andx_count(call: &Call<'_>, max_count: u32) -> usize {
         0 => max_count & 0xffff,
         _ => max_count,
     };
-    let offered = call.generation() == Generation::Nt && call.conn.server.config.large_readwrite;
+    let carriage = call.conn.peer.carriage;
+    let large =
+        call.conn.server.config.large_readwrite && !matches!(carriage, Carriage::Packets(_));
+    let offered = call.generation() == Generation::Nt && large;
     let alone = call.header.command == READ_ANDX && call.block.andx().is_none();
     let limit = if offered && alone {
-        LARGEST_READ
+        let whole = carriage.max_message().unwrap_or(usize::MAX);
+        LARGEST_READ.min(whole.saturating_sub(HEADER_LEN + READ_ANDX_OVERHEAD))
     } else {
         room_for_data(call, READ_ANDX_OVERHEAD)
     };

@@ -210,12 +210,15 @@ fn refuse_token(call: &mut Call<'_>, why: &str) -> Status {
 /// `ACCESS_DENIED` if signing is required and this log-on yields no key.
 fn sign_from_here(call: &mut Call<'_>, signer: Option<Signer>) -> Result<()> {
     let required = call.conn.server.config.signing == Signing::Required;
-    let offered = call.conn.server.config.signing != Signing::Off;
+    let can_sign = call.conn.peer.carriage.can_sign();
+    let offered = call.conn.server.config.signing != Signing::Off && can_sign;
     match signer {
-        Some(signer) if required || (offered && wants_signing(call.block.message)) => {
+        Some(signer)
+            if can_sign && (required || (offered && wants_signing(call.block.message))) =>
+        {
             call.conn.signing.activate(signer);
         }
-        None if required && !call.conn.signing.is_active() => {
+        _ if required && !call.conn.signing.is_active() => {
             let status = Status::ACCESS_DENIED;
             let why = String::from("guests and plaintext passwords cannot sign");
             let setting = Some(String::from("server signing = auto"));

@@ -27,7 +27,11 @@ pub fn tree_connect(call: &mut Call<'_>) -> Outcome {
     let (path, password) = (call.text(request.path), request.password.raw);
     let service = String::from_utf8_lossy(request.service.raw).into_owned();
     let (tid, _) = connect(call, &path, &service, password)?;
-    let max_buffer = call.conn.server.config.max_buffer;
+    let max_buffer = call
+        .conn
+        .peer
+        .carriage
+        .limit(call.conn.server.config.max_buffer);
     tree_connect::Response { max_buffer, tid }.emit(call.out());
     Ok(Flow::Done)
 }

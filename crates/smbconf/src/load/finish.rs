@@ -194,6 +194,7 @@ pub fn listeners(
             nbt,
             direct,
             netbeui: Vec::new(),
+            ipx: global.netbios.ipx.clone(),
         },
         diagnostics,
     )

@@ -1,6 +1,7 @@
 //! What the NetBIOS name service is told.
 
-use std::{fmt, net::Ipv4Addr, path::PathBuf};
+use coax_wire::ipx::{FrameType, Network};
+use std::{fmt, net::Ipv4Addr, path::PathBuf, str::FromStr};
 
 /// Names of other machines and WINS. Parameters in the documentation of each field are smb.conf's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub struct NetbiosSettings {
     pub message_command: String,
     /// `coax:lmhosts`: names and addresses that the WINS server answers besides.
     pub lmhosts: Option<PathBuf>,
+    /// `coax:ipx`: interfaces for IPX.
+    pub ipx: Vec<IpxInterface>,
 }
 
 impl Default for NetbiosSettings {
@@ -79,6 +82,78 @@ impl Default for NetbiosSettings {
             message_names: Vec::new(),
             message_command: String::new(),
             lmhosts: None,
+            ipx: Vec::new(),
+        }
+    }
+}
+
+/// An interface for IPX: `INTERFACE[:FRAME[:NETWORK]]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IpxInterface {
+    /// The interface.
+    pub interface: String,
+    /// The frame type; `None`: it is detected.
+    pub frame: Option<FrameType>,
+    /// The number of the network; `None`: it is learned.
+    pub network: Option<Network>,
+}
+
+impl FromStr for IpxInterface {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut parts = text.split(':');
+        let interface = parts.next().unwrap_or_default();
+        if interface.is_empty() {
+            return Err("name the interface, as in eth0 or eth0:802.2:0017A2C0".into());
+        }
+        let frame = match parts.next() {
+            None | Some("" | "auto") => None,
+            Some(frame) => Some(frame.parse().map_err(|_| {
+                format!("'{frame}' is no frame type: 802.2, 802.3, ethernet-ii, snap or auto")
+            })?),
+        };
+        let network = parts.next().map(ipx_network).transpose()?;
+        match parts.next() {
+            None => Ok(Self {
+                interface: interface.into(),
+                frame,
+                network: network.flatten(),
+            }),
+            Some(_) => Err(format!(
+                "'{text}' has too many parts: INTERFACE, FRAME and NETWORK, separated by colons"
+            )),
+        }
+    }
+}
+
+/// Reads an IPX network number; an empty one is learned.
+///
+/// # Errors
+/// It is no number from 1 to FFFFFFFE.
+fn ipx_network(text: &str) -> Result<Option<Network>, String> {
+    let number = match text.len() {
+        0 => return Ok(None),
+        1..=8 => u32::from_str_radix(text, 16).ok(),
+        _ => None,
+    };
+    let usable = number.filter(|number| !matches!(*number, 0 | u32::MAX) && !text.starts_with('+'));
+    match usable {
+        Some(number) => Ok(Some(Network(number))),
+        None => Err(format!(
+            "'{text}' is no network number: up to eight hexadecimal digits, 1 to FFFFFFFE"
+        )),
+    }
+}
+
+impl fmt::Display for IpxInterface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.interface)?;
+        match (self.frame, self.network) {
+            (None, None) => Ok(()),
+            (Some(frame), None) => write!(f, ":{frame}"),
+            (None, Some(network)) => write!(f, ":auto:{network}"),
+            (Some(frame), Some(network)) => write!(f, ":{frame}:{network}"),
         }
     }
 }
@@ -136,4 +211,40 @@ pub enum AutoSetting {
     No,
     /// As the server decides.
     Auto,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interface_for_ipx_is_read_as_it_is_written() {
+        for text in [
+            "eth0",
+            "eth0:snap",
+            "eth0:auto:0017A2C0",
+            "br0:802.3:00000001",
+        ] {
+            let read: Result<IpxInterface, String> = text.parse();
+            assert_eq!(read.map(|read| read.to_string()), Ok(text.to_string()));
+        }
+        let short: Result<IpxInterface, String> = "eth0:ETHERNET_II:a".parse();
+        assert_eq!(
+            short.map(|read| read.to_string()),
+            Ok("eth0:ethernet-ii:0000000A".to_string())
+        );
+        for (text, why) in [
+            ("", "name the interface"),
+            (":snap", "name the interface"),
+            ("eth0:802.4", "'802.4' is no frame type: 802.2"),
+            ("eth0:snap:xyz", "'xyz' is no network number"),
+            ("eth0:snap:0", "'0' is no network number"),
+            ("eth0::FFFFFFFF", "'FFFFFFFF' is no network number"),
+            ("eth0::123456789", "is no network number"),
+            ("eth0:snap:1:2", "too many parts"),
+        ] {
+            let error = text.parse::<IpxInterface>().err().unwrap_or_default();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
 }

@@ -2,8 +2,8 @@
 
 use super::parameter::{Parameter, slot};
 use crate::value::{
-    ADDRESSES, AUTO, BOOL, COMMAND, COUNT, FILE, NETBIOS_NAMES, NODE_TYPE, REQUIRED_FILE, SCOPE,
-    TEXT,
+    ADDRESSES, AUTO, BOOL, COMMAND, COUNT, FILE, IPX, NETBIOS_NAMES, NODE_TYPE, REQUIRED_FILE,
+    SCOPE, TEXT,
 };
 
 pub(super) const NETBIOS: &[Parameter] = &[
@@ -76,6 +76,13 @@ pub(super) const NETBIOS: &[Parameter] = &[
         netbios.lmhosts,
         FILE,
         "An LMHOSTS file whose entries the WINS server answers as static records."
+    ).at_start(),
+    slot!(
+        Global,
+        "coax:ipx",
+        netbios.ipx,
+        IPX,
+        "Ethernet interfaces for IPX, as with --ipx: eth0 or eth0:802.2:0017A2C0. Frame types: 802.2, 802.3, ethernet-ii, snap, auto (docs/ipx.md)."
     ).at_start(),
     slot!(
         Global,

@@ -3,7 +3,7 @@
 use std::{net::Ipv4Addr, path::PathBuf};
 
 use super::{BOOL, Codec, nearest, unquoted, words};
-use crate::settings::{AutoSetting, NodeTypeSetting};
+use crate::settings::{AutoSetting, IpxInterface, NodeTypeSetting};
 
 /// The most WINS servers.
 const ADDRESSES_MAX: usize = 12;
@@ -40,6 +40,17 @@ pub const ADDRESSES: Codec<Vec<Ipv4Addr>> = Codec {
         };
         words.iter().map(address).collect()
     },
+    nearest: nearest::none,
+    show: |v| {
+        let shown: Vec<String> = v.iter().map(ToString::to_string).collect();
+        shown.join(" ")
+    },
+};
+
+/// Interfaces for IPX.
+pub const IPX: Codec<Vec<IpxInterface>> = Codec {
+    kind: "list of interfaces, each INTERFACE[:FRAME[:NETWORK]]",
+    read: |t| words(t).iter().map(|word| word.parse()).collect(),
     nearest: nearest::none,
     show: |v| {
         let shown: Vec<String> = v.iter().map(ToString::to_string).collect();

@@ -7,9 +7,13 @@ use std::{
 };
 
 use coax_client::{Credentials, Error as SmbError, Target, profile::Profile};
-use coax_ethernet::{Interface, Port, Station};
+use coax_ethernet::{Interface, IpxStation, Port, Protocol, Station};
 use coax_logon::secret::{Secret, SecretBytes};
-use coax_netbios::{SessionError, Transport, nbf::NbfConfig};
+use coax_netbios::{
+    SessionError, Transport,
+    ipx::{Ipx, IpxConfig},
+    nbf::{Nbf, NbfConfig},
+};
 use coax_wire::{
     codepage::CodePage,
     command,
@@ -90,7 +94,7 @@ pub fn open(
             resolve(&location.host, &options.resolver, &mut notes)?,
             None,
         ),
-        Via::Netbeui { interface } => (Vec::new(), Some(station(interface.as_deref())?)),
+        via => (Vec::new(), Some(station(via)?)),
     };
     let mut dialler = Dialler {
         location,
@@ -263,7 +267,7 @@ impl Dialler<'_> {
     fn connect(&mut self, route: Route, user: &str, called: NbName) -> Result<Connection, Error> {
         if let Some(station) = &self.station {
             let stream = station.connect().and_then(Socket::local);
-            let what = "the NetBEUI station gives no socket";
+            let what = "the station on the interface gives no socket";
             let socket = stream.map_err(|error| Error::System { what, error })?;
             return self.begin(socket, route.transport, user, called);
         }
@@ -364,17 +368,50 @@ fn anonymous_may_succeed(error: &Error) -> bool {
             .any(|known| known.dos() == status.status().dos() || *known == status.status())
 }
 
-/// A station on this interface, or on the only one that is up. It has no name of its own and takes no sessions.
-fn station(interface: Option<&str>) -> Result<Station, Error> {
+/// A station on an interface, or on the only one that is up. It has no name of its own and takes no sessions.
+fn station(via: &Via) -> Result<Station, Error> {
+    let (interface, protocol) = match via {
+        Via::Ipx {
+            interface, frame, ..
+        } => (interface, Protocol::Ipx(*frame)),
+        Via::Netbeui { interface } => (interface, Protocol::Netbeui),
+        Via::Tcp => (&None, Protocol::Netbeui),
+    };
     let interface = match interface {
         Some(name) => Interface::find(name),
         None => Interface::only(),
     };
     let interface = interface.map_err(coax_ethernet::OpenError::from)?;
-    let config = NbfConfig::new(interface.mac(), Vec::new());
-    let port = Port::open(interface)?;
-    Station::start(port, config, |_| {}).map_err(|error| Error::System {
-        what: "cannot start the NetBEUI station",
+    let mac = interface.mac();
+    let port = Port::open(interface, protocol)?;
+    let station = match via {
+        Via::Ipx {
+            frame,
+            network,
+            carriage,
+            ..
+        } => {
+            let mut config = IpxConfig::new(mac, Vec::new());
+            (config.frame, config.network) = (*frame, *network);
+            config.accepts.clear();
+            // Another program on this machine has sessions of its own with the same stations.
+            let random = entropy()?;
+            let random = random.as_bytes().first_chunk();
+            config.first_number = u16::from_le_bytes(*random.unwrap_or(&[1, 0]));
+            let only = *carriage;
+            let begin = move |now| IpxStation {
+                engine: Ipx::new(now, config),
+                only,
+            };
+            Station::start(port, begin, |_| {})
+        }
+        _ => {
+            let config = NbfConfig::new(mac, Vec::new());
+            Station::start(port, move |now| Nbf::new(now, config), |_| {})
+        }
+    };
+    station.map_err(|error| Error::System {
+        what: "cannot start the station on the interface",
         error,
     })
 }

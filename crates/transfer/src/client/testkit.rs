@@ -38,6 +38,7 @@ impl Served {
             direct: vec![loopback],
             names: None,
             netbeui: Vec::new(),
+            ipx: Vec::new(),
         };
         settings.users = user
             .iter()

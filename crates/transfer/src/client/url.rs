@@ -4,6 +4,9 @@
 use std::{fmt, str::FromStr};
 
 use coax_logon::secret::SecretBytes;
+use coax_netbios::ipx::Carriage;
+use coax_smbconf::settings::IpxInterface;
+use coax_wire::ipx::{FrameType, Network};
 
 /// A place on a server. `Display` writes it as a URL without the password.
 #[derive(Clone, Debug, Default)]
@@ -37,13 +40,58 @@ pub enum Via {
         /// The interface of this machine; `None`: the only one that is up.
         interface: Option<String>,
     },
+    /// IPX: `ipx://SERVER[:INTERFACE[:FRAME[:NETWORK]]]/SHARE`; `ipx+nb` and `ipx+direct` choose what carries sessions.
+    Ipx {
+        /// The interface of this machine; `None`: the only one that is up.
+        interface: Option<String>,
+        /// The frame type; `None`: all are tried.
+        frame: Option<FrameType>,
+        /// The number of the network; `None`: it is learned.
+        network: Option<Network>,
+        /// What carries sessions; `None`: what the server offers, NetBIOS first.
+        carriage: Option<Carriage>,
+    },
+}
+
+/// What a URL begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scheme {
+    Smb,
+    Nbf,
+    Ipx(Option<Carriage>),
+}
+
+impl Scheme {
+    const ALL: [(&str, Self); 5] = [
+        ("smb://", Self::Smb),
+        ("nbf://", Self::Nbf),
+        ("ipx://", Self::Ipx(None)),
+        ("ipx+nb://", Self::Ipx(Some(Carriage::NetBios))),
+        ("ipx+direct://", Self::Ipx(Some(Carriage::Direct))),
+    ];
+
+    /// The scheme of a text, and what follows it.
+    fn of(text: &str) -> Option<(Self, &str)> {
+        Self::ALL.iter().find_map(|(prefix, scheme)| {
+            let (head, rest) = text.split_at_checked(prefix.len())?;
+            head.eq_ignore_ascii_case(prefix).then_some((*scheme, rest))
+        })
+    }
+
+    fn prefix(self) -> &'static str {
+        let mut all = Self::ALL.iter();
+        all.find(|(_, scheme)| *scheme == self)
+            .map_or("smb://", |(prefix, _)| prefix)
+    }
 }
 
 /// Why a text is not a valid location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadLocation {
     /// It does not start with `smb://` or two slashes.
-    #[error("write smb://HOST/SHARE/PATH, nbf://SERVER/SHARE/PATH or //HOST/SHARE/PATH")]
+    #[error(
+        "write smb://HOST/SHARE/PATH, nbf://SERVER/SHARE/PATH, ipx://SERVER/SHARE/PATH or //HOST/SHARE/PATH"
+    )]
     Scheme,
     /// The host is missing.
     #[error("the host is missing: write smb://HOST/SHARE/PATH")]
@@ -54,6 +102,9 @@ pub enum BadLocation {
     /// An IPv6 address needs brackets.
     #[error("write an IPv6 address in brackets: smb://[fe80::1]/SHARE")]
     Brackets,
+    /// What follows the server's name is no interface, frame type and network number.
+    #[error("{0}: write ipx://SERVER:INTERFACE:FRAME:NETWORK/SHARE, the last three if needed")]
+    Ipx(String),
     /// `%` without two hexadecimal digits, or the decoded text is not UTF-8.
     #[error("% must precede two hexadecimal digits; write the character % as %25")]
     Percent,
@@ -65,11 +116,7 @@ pub enum BadLocation {
 impl Location {
     /// Whether a text is a location on a server and not a local file.
     pub fn is_meant(text: &str) -> bool {
-        let scheme = text.get(..6).unwrap_or_default();
-        scheme.eq_ignore_ascii_case("smb://")
-            || scheme.eq_ignore_ascii_case("nbf://")
-            || text.starts_with("//")
-            || text.starts_with("\\\\")
+        Scheme::of(text).is_some() || text.starts_with("//") || text.starts_with("\\\\")
     }
 
     /// Another path in the same share, with the same server and user.
@@ -114,11 +161,7 @@ impl Location {
             && self.share.eq_ignore_ascii_case(&other.share)
     }
 
-    /// `place` reads what stands before the share.
-    fn from_url(
-        rest: &str,
-        read_place: fn(&mut Self, &str) -> Result<(), BadLocation>,
-    ) -> Result<Self, BadLocation> {
+    fn from_url(scheme: Scheme, rest: &str) -> Result<Self, BadLocation> {
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let mut location = Self::default();
         let place = match authority.rsplit_once('@') {
@@ -128,7 +171,11 @@ impl Location {
             }
             None => authority,
         };
-        read_place(&mut location, place)?;
+        match scheme {
+            Scheme::Smb => location.set_place(place)?,
+            Scheme::Nbf => location.set_station(place)?,
+            Scheme::Ipx(carriage) => location.set_ipx(place, carriage)?,
+        }
         location.set_share_and_path(&decode(path)?)?;
         Ok(location)
     }
@@ -195,6 +242,27 @@ impl Location {
         Ok(())
     }
 
+    /// A server's NetBIOS name, and this machine's interface, its frame type and network.
+    fn set_ipx(&mut self, place: &str, carriage: Option<Carriage>) -> Result<(), BadLocation> {
+        let (name, rest) = match place.split_once(':') {
+            Some((name, rest)) => (name, Some(decode(rest)?)),
+            None => (place, None),
+        };
+        if name.is_empty() {
+            return Err(BadLocation::Host);
+        }
+        let network = rest.map(|rest| rest.parse::<IpxInterface>().map_err(BadLocation::Ipx));
+        let network = network.transpose()?;
+        self.host = decode(name)?;
+        self.via = Via::Ipx {
+            frame: network.as_ref().and_then(|network| network.frame),
+            network: network.as_ref().and_then(|network| network.network),
+            interface: network.map(|network| network.interface),
+            carriage,
+        };
+        Ok(())
+    }
+
     fn set_share_and_path(&mut self, text: &str) -> Result<(), BadLocation> {
         let mut parts = text
             .split(['/', '\\'])
@@ -216,29 +284,21 @@ impl FromStr for Location {
         if !Self::is_meant(text) {
             return Err(BadLocation::Scheme);
         }
-        match text.get(6..) {
-            Some(rest) if !text.starts_with(['/', '\\']) => {
-                let is_smb = text.starts_with(['s', 'S']);
-                Self::from_url(
-                    rest,
-                    if is_smb {
-                        Self::set_place
-                    } else {
-                        Self::set_station
-                    },
-                )
-            }
-            _ => Self::from_unc(&text.get(2..).unwrap_or_default().replace('\\', "/")),
+        match Scheme::of(text) {
+            Some((scheme, rest)) => Self::from_url(scheme, rest),
+            None => Self::from_unc(&text.get(2..).unwrap_or_default().replace('\\', "/")),
         }
     }
 }
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.via {
-            Via::Tcp => "smb://",
-            Via::Netbeui { .. } => "nbf://",
-        })?;
+        let scheme = match self.via {
+            Via::Tcp => Scheme::Smb,
+            Via::Netbeui { .. } => Scheme::Nbf,
+            Via::Ipx { carriage, .. } => Scheme::Ipx(carriage),
+        };
+        f.write_str(scheme.prefix())?;
         if let Some(user) = &self.user {
             if !self.domain.is_empty() {
                 write!(f, "{};", encode(&self.domain))?;
@@ -258,6 +318,20 @@ impl fmt::Display for Location {
         } = &self.via
         {
             write!(f, ":{}", encode(interface))?;
+        }
+        if let Via::Ipx {
+            interface: Some(interface),
+            frame,
+            network,
+            ..
+        } = &self.via
+        {
+            let network = IpxInterface {
+                interface: encode(interface),
+                frame: *frame,
+                network: *network,
+            };
+            write!(f, ":{network}")?;
         }
         write!(f, "/{}", encode(&self.share))?;
         if !self.path.is_empty() {
@@ -378,6 +452,34 @@ mod tests {
             "nbf:///x".parse::<Location>().unwrap_err(),
             BadLocation::Host
         );
+    }
+
+    #[test]
+    fn a_location_on_ipx_names_interface_frame_type_network_and_carriage() {
+        let place = parse("ipx://anna@ATTIC:eth0:802.3:17A2C0/GAMES/A.TXT");
+        let via = Via::Ipx {
+            interface: Some("eth0".into()),
+            frame: Some(FrameType::Raw802_3),
+            network: Some(Network(0x0017_a2c0)),
+            carriage: None,
+        };
+        assert_eq!((place.host.as_str(), &place.via), ("ATTIC", &via));
+        for text in [
+            "ipx://anna@ATTIC:eth0:802.3:0017A2C0/GAMES/A.TXT",
+            "ipx+nb://ATTIC/GAMES",
+            "ipx+direct://ATTIC:eth0/GAMES",
+        ] {
+            assert!(Location::is_meant(text));
+            assert_eq!(parse(text).to_string(), text);
+        }
+        for (text, why) in [
+            ("ipx:///x", "the host is missing"),
+            ("ipx://ATTIC:eth0:802.9/x", "'802.9' is no frame type"),
+            ("ipx://ATTIC:eth0:snap:QQ/x", "'QQ' is no network number"),
+        ] {
+            let error = text.parse::<Location>().unwrap_err().to_string();
+            assert!(error.starts_with(why), "{error}");
+        }
     }
 
     #[test]

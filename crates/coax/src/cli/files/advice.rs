@@ -122,8 +122,12 @@ fn refused(
         SmbError::Dialect { .. } => dialects(location, profile, options),
         SmbError::Session(SessionError::PeerRefused(_)) if location.via != Via::Tcp => vec![format!(
             "no station that this interface reaches has the name {}<20>: is it switched on, in the same network segment, \
-             and does it use NetBEUI?",
-            location.host.to_uppercase()
+             and does it use {}?",
+            location.host.to_uppercase(),
+            match location.via {
+                Via::Ipx { .. } => "IPX with this frame type",
+                _ => "NetBEUI",
+            }
         )],
         SmbError::Session(SessionError::PeerRefused(
             Refusal::CalledNameNotPresent | Refusal::NotListeningOnCalledName,
