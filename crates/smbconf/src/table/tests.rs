@@ -136,6 +136,9 @@ fn other_value(parameter: &Parameter) -> (&'static str, &'static str) {
         "list of options" => ("SO_SNDBUF=9 TCP_NODELAY=0", "SO_SNDBUF=9 TCP_NODELAY=0"),
         "password" => ("hush", "(set)"),
         "list of IPv4 addresses" => ("10.0.0.1, tag:10.0.0.2", "10.0.0.1 10.0.0.2"),
+        "list of interfaces, each INTERFACE[:FRAME[:NETWORK]]" => {
+            ("eth0, eth1:SNAP:a", "eth0 eth1:snap:0000000A")
+        }
         "yes, no or auto" => ("No", "no"),
         "b, p, m or h" => ("H", "h"),
         "labels separated by dots" => ("lab.example", "lab.example"),
