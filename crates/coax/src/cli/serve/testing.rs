@@ -103,6 +103,7 @@ impl TestArgs {
                 direct: vec![free],
                 names: None,
                 netbeui: Vec::new(),
+                ipx: Vec::new(),
             };
         }
     }
