@@ -2,7 +2,7 @@
 import argparse
 import sys
 
-from . import build, site, web
+from . import build, site, web, wheel
 from .toolchain import OUT, STATIC_TARGETS, Unavailable
 
 PACKAGES = {
@@ -10,6 +10,7 @@ PACKAGES = {
     "rpm": (build.rpm, "Fedora and openSUSE: the same"),
     "image": (build.image, "OCI image from scratch, without root"),
     "site": (site.site, "the documentation as a site that needs no network"),
+    "wheel": (wheel.wheel, "the Python package"),
     "web": (web.page, "the web page: one HTML file with the analyser and the lab"),
     **{f"static-{name}": (lambda name=name: build.tarball(name), f"tarball with a static binary for {name}") for name in STATIC_TARGETS},
 }

@@ -12,6 +12,7 @@ CARGO_TOOLS = {"cargo-deb": "^3.8", "cargo-generate-rpm": "^0.21", "mdbook": "^0
 # cargo does not strip a program whose own package has a setting in the profile
 STRIPPED = ["--", "-C", "strip=symbols"]
 WEB_TARGET = "wasm32-unknown-unknown"
+PYTHON_BUILD = "maturin>=1.9,<2"
 PYTHON_TOOLS = ["ziglang", "cargo-zigbuild"]
 # The architecture's name -> Rust's target
 STATIC_TARGETS = {

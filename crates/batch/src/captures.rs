@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use coax_report::explain::{json, read};
+use coax_report::explain::{json, read_while};
 use serde_json::Value;
 
 use crate::input::Input;
@@ -10,10 +10,10 @@ use crate::input::Input;
 /// The capture's element of `captures` in the object of `coax explain --json`.
 ///
 /// # Errors
-/// Why it cannot be explained.
-pub(crate) fn explain(input: &Input) -> Result<Value, String> {
+/// Why it cannot be explained, or that `goes_on` said no.
+pub(crate) fn explain(input: &Input, goes_on: &dyn Fn() -> bool) -> Result<Value, String> {
     let explained = catch_unwind(AssertUnwindSafe(|| {
-        read(&input.path, None).map(|it| json::capture(&it))
+        read_while(&input.path, None, goes_on).map(|it| json::capture(&it))
     }));
     match explained {
         Ok(Ok(value)) => Ok(value),

@@ -124,7 +124,7 @@ impl Job {
             .as_deref()
             .and_then(|out| folder::known(out, input));
         let is_known = known.is_some();
-        let capture = known.map_or_else(|| captures::explain(input), Ok);
+        let capture = known.map_or_else(|| captures::explain(input, &|| true), Ok);
         let written = match (&self.out, &capture) {
             (Some(out), Ok(capture)) if !is_known => folder::write(out, input, capture),
             _ => Ok(()),

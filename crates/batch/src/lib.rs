@@ -12,6 +12,7 @@ mod job;
 mod ordered;
 mod outputs;
 mod shard;
+mod stream;
 #[cfg(feature = "parquet")]
 mod swept;
 pub mod tables;
@@ -24,6 +25,7 @@ mod parquet;
 pub use error::{BatchError, Failure};
 pub use job::{Job, Progress, Totals};
 pub use shard::Shard;
+pub use stream::{Stream, find};
 #[cfg(feature = "parquet")]
 pub use swept::write_swept;
 

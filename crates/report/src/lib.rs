@@ -10,6 +10,8 @@ pub mod digits;
 pub mod explain;
 pub mod files;
 pub mod lab;
+pub mod nearest;
 pub mod plot;
+pub mod profiles;
 #[cfg(feature = "measured")]
 pub mod speed;

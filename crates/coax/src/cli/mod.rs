@@ -15,7 +15,6 @@ pub mod lookup;
 pub mod manual;
 pub mod message;
 pub mod name_options;
-pub mod nearest;
 pub mod output;
 pub mod profiles;
 pub mod progress;
@@ -31,6 +30,7 @@ pub mod user;
 use std::{ffi::OsString, process::ExitCode};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+pub use coax_report::nearest;
 use files::Verb;
 use output::WrongUsage;
 

@@ -42,6 +42,42 @@ pub fn read(path: &Path, client: Option<&Party>) -> Result<Explained, Error> {
     Ok(explained(path.display().to_string(), capture, client))
 }
 
+/// As [`read`], until `goes_on` says no, which is asked each time before the file is read further.
+///
+/// # Errors
+/// The same; of kind [`io::ErrorKind::Interrupted`] if `goes_on` said no.
+pub fn read_while(
+    path: &Path,
+    client: Option<&Party>,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<Explained, Error> {
+    let stopped = || Error::from(io::Error::from(io::ErrorKind::Interrupted));
+    let file = Stoppable {
+        file: open(path)?,
+        goes_on,
+    };
+    let capture = coax_explain::explain(file);
+    if !goes_on() {
+        return Err(stopped());
+    }
+    Ok(explained(path.display().to_string(), capture?, client))
+}
+
+/// A file that seems to end when nobody wants the rest.
+struct Stoppable<'a> {
+    file: Box<dyn Read>,
+    goes_on: &'a dyn Fn() -> bool,
+}
+
+impl Read for Stoppable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match (self.goes_on)() {
+            true => self.file.read(buffer),
+            false => Ok(0),
+        }
+    }
+}
+
 /// Reads what belongs together: two captures of the same copies, at the client and at the server, in any order; or the
 /// pieces of one capture.
 ///

@@ -122,6 +122,16 @@ impl Pages {
     }
 }
 
+impl Told {
+    /// The line as one JSON object (docs/events.md); `None` if there is none.
+    pub fn json(&self) -> Option<String> {
+        match self {
+            Self::Line(line, at) => serde_json::to_string(&Stamped::new(line, *at)).ok(),
+            _ => None,
+        }
+    }
+}
+
 /// The JSON form of a line, with time and schema version.
 #[derive(Serialize)]
 pub(super) struct Stamped<'a> {

@@ -3,7 +3,6 @@
 mod advise;
 mod fit;
 mod import;
-mod named;
 mod sweep;
 mod wrong;
 
@@ -18,13 +17,13 @@ use coax_report::{
     files::{is_stdout, write_whole},
     lab::{
         evidence, keys,
+        named::{self, Named, named},
         plots::{self, sequence::Part},
         predictions, report,
         run::{self, Summary},
         tables::{self, CellSpec, Table},
     },
 };
-use named::{Named, named};
 use sweep::SweepArgs;
 
 /// Arguments of `coax lab`.
@@ -301,21 +300,18 @@ fn told(
     common: &Common,
 ) -> Result<String> {
     let name = cell.map(|(table, _, spec)| spec.name(table));
-    let filled = match cell {
-        Some((table, file, spec)) => Some(tables::cell(table, file, spec)?),
-        None => None,
-    };
     if common.json {
-        let mut object = serde_json::to_value(summary)?;
-        if let (Some(filled), Some(object)) = (&filled, object.as_object_mut()) {
-            object.insert("cell".to_owned(), serde_json::to_value(filled)?);
-        }
+        let mut object = named::object(summary, cell)?;
         if let (true, Some(object)) = (common.explain, object.as_object_mut()) {
             let values = evidence::list(scenario, name.as_deref())?;
             object.insert("values".to_owned(), values);
         }
         return Ok(serde_json::to_string_pretty(&object)? + "\n");
     }
+    let filled = match cell {
+        Some((table, file, spec)) => Some(tables::cell(table, file, spec)?),
+        None => None,
+    };
     let mut text = report::text(summary);
     if let (Some(name), Some(filled)) = (&name, &filled) {
         text.push_str(&predictions::line(name, filled));

@@ -12,7 +12,7 @@ use coax_report::{
     files::{is_stdout, write_whole},
     lab::{
         parallel, plots,
-        sweep::{Sweep, Swept, output, plan::Plan},
+        sweep::{Sweep, Swept, merge::Merge, output, plan::Plan},
     },
 };
 
@@ -42,6 +42,9 @@ pub(super) struct SweepArgs {
     /// Run only the I-th of N parts
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
+    /// Run nothing: compute the sensitivity indices of --sample saltelli from the --csv tables of all parts, in any order
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["shard", "csv", "parquet", "svg", "threads"])]
+    merge: Vec<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub(super) json: bool,
@@ -62,6 +65,9 @@ pub(super) struct SweepArgs {
 
 /// Runs the sweep; whether any run ended.
 pub(super) fn sweep(args: &SweepArgs) -> Result<(String, bool)> {
+    if !args.merge.is_empty() {
+        return merged(args).map(|text| (text, true));
+    }
     let sweep = planned(args)?;
     let (progress, runs) = (Progress::new("runs"), sweep.runs());
     let threads = args.threads.unwrap_or_else(parallel::processors);
@@ -81,8 +87,31 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(String, bool)> {
     Ok((text, has_ended || swept.runs.is_empty()))
 }
 
-fn planned(args: &SweepArgs) -> Result<Sweep> {
+/// The indices of parts that were run before.
+fn merged(args: &SweepArgs) -> Result<String> {
+    // a part without points: all arguments are checked, and the whole may have more runs than one sweep
     let plan = Plan {
+        part: Some((1, u32::MAX)),
+        ..plan(args)
+    };
+    let sweep = Sweep::planned(super::named::named(&args.scenario)?.scenario, plan)?;
+    let mut merge = Merge::new(&sweep)?;
+    for file in &args.merge {
+        let name = file.display().to_string();
+        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
+        merge.add(&name, &text)?;
+    }
+    let merged = merge.finish()?;
+    Ok(match args.json {
+        true => {
+            serde_json::to_string_pretty(&output::merged_object(&merged)).context("JSON")? + "\n"
+        }
+        false => output::merged_text(&merged),
+    })
+}
+
+fn plan(args: &SweepArgs) -> Plan {
+    Plan {
         set: args.set.clone(),
         grid: args.grid.clone(),
         ranges: args.range.clone(),
@@ -90,13 +119,16 @@ fn planned(args: &SweepArgs) -> Result<Sweep> {
         seed: args.seed,
         replicates: args.replicates.unwrap_or(1) as usize,
         part: args.shard.map(Shard::numbers),
-    };
+    }
+}
+
+fn planned(args: &SweepArgs) -> Result<Sweep> {
     let is_part = args.shard.is_some_and(|shard| !shard.is_all());
     ensure!(
         args.svg.is_none() || !is_part,
         "--svg draws a whole sweep and --shard runs a part of it: write --parquet or --csv, and draw from all parts"
     );
-    let sweep = Sweep::planned(super::named::named(&args.scenario)?.scenario, plan)?;
+    let sweep = Sweep::planned(super::named::named(&args.scenario)?.scenario, plan(args))?;
     if args.svg.is_some() {
         plots::check(&sweep)?;
     }

@@ -4,6 +4,7 @@
 //! failed run is a normal result. A grid with an invalid value is refused before the first run.
 
 pub mod grid;
+pub mod merge;
 pub mod output;
 pub mod plan;
 pub mod quantity;
@@ -134,6 +135,21 @@ impl Sweep {
     pub fn run(self, threads: usize, done: impl Fn(usize) + Sync) -> Swept {
         let work: Vec<usize> = (0..self.runs()).collect();
         let runs = parallel::each(&work, threads, |run| self.one(*run), done);
+        self.swept(runs)
+    }
+
+    /// As [`run`](Self::run), until `goes_on` says no after a run; `None` if it did.
+    pub fn run_while(
+        self,
+        threads: usize,
+        goes_on: impl Fn(usize) -> bool + Sync,
+    ) -> Option<Swept> {
+        let work: Vec<usize> = (0..self.runs()).collect();
+        let runs = parallel::each_while(&work, threads, |run| self.one(*run), goes_on)?;
+        Some(self.swept(runs))
+    }
+
+    fn swept(self, runs: Vec<Run>) -> Swept {
         let clients = [keys::CLIENT, "client.profile"];
         let same = |axis: &Axis| !clients.contains(&axis.key.as_str());
         let title = match self.axes().iter().all(same) {

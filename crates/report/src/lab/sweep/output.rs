@@ -7,7 +7,9 @@ use coax_lab::smb::NOT_MODELLED;
 use serde_json::{Value, json};
 
 use super::{
-    Run, Swept, quantity,
+    Run, Swept,
+    merge::Merged,
+    quantity,
     sensitivity::Indices,
     spread::Spread,
     table::{Cell, table},
@@ -27,7 +29,10 @@ pub fn text(swept: &Swept) -> String {
         let _ = writeln!(out, "{}\n", swept.title);
     }
     match swept.sensitivity() {
-        Some(Ok(found)) => indices(&mut out, &averaged, &found),
+        Some(Ok(found)) => {
+            let keys = averaged.axes.iter().map(|axis| axis.key.as_str());
+            indices(&mut out, keys, averaged.runs.len(), &found);
+        }
         Some(Err(reason)) => {
             let _ = writeln!(out, "{reason}");
         }
@@ -73,15 +78,20 @@ fn aligned(out: &mut String, rows: &[Vec<String>]) {
 }
 
 /// The sensitivity indices of each key, with their 95 % confidence intervals.
-fn indices(out: &mut String, averaged: &Swept, found: &[Indices]) {
+fn indices<'a>(
+    out: &mut String,
+    keys: impl Iterator<Item = &'a str>,
+    points: usize,
+    found: &[Indices],
+) {
     let mut rows = vec![
         ["key", "first order", "total", ""]
             .map(str::to_owned)
             .to_vec(),
     ];
-    rows.extend(averaged.axes.iter().zip(found).map(|(axis, found)| {
+    rows.extend(keys.zip(found).map(|(key, found)| {
         vec![
-            axis.key.clone(),
+            key.to_owned(),
             format!("{:.3} ±{:.3}", found.first, found.first_error),
             format!("{:.3} ±{:.3}", found.total, found.total_error),
             String::new(),
@@ -89,8 +99,7 @@ fn indices(out: &mut String, averaged: &Swept, found: &[Indices]) {
     }));
     let _ = writeln!(
         out,
-        "Sobol' indices: shares of the variance of the copy's time, from {} runs\n",
-        averaged.runs.len()
+        "Sobol' indices: shares of the variance of the copy's time, from {points} runs\n"
     );
     aligned(out, &rows);
 }
@@ -262,18 +271,40 @@ fn points(swept: &Swept) -> Option<Vec<Value>> {
     Some(points.collect())
 }
 
+/// The indices of a sweep that was run in parts, as text.
+pub fn merged_text(merged: &Merged) -> String {
+    let mut out = String::new();
+    let keys = merged.keys.iter().map(String::as_str);
+    indices(&mut out, keys, merged.points, &merged.indices);
+    out
+}
+
+/// The indices of a sweep that was run in parts, as an object.
+pub fn merged_object(merged: &Merged) -> Value {
+    let keys = merged.keys.iter().zip(&merged.indices);
+    json!({
+        "scenario": merged.scenario,
+        "sample": "saltelli",
+        "replicates": merged.replicates,
+        "all_points": merged.points,
+        "sensitivity": keys.map(|(key, found)| of_key(key, found)).collect::<Vec<_>>(),
+    })
+}
+
 /// The sensitivity indices; null if they were not asked for or cannot be computed.
 fn sensitivity(swept: &Swept) -> Option<Vec<Value>> {
     let found = swept.sensitivity()?.ok()?;
     let keys = swept.axes.iter().zip(&found);
-    let keys = keys.map(|(axis, found)| {
-        json!({
-            "key": axis.key,
-            "first_order": found.first,
-            "first_order_half_width_95": found.first_error,
-            "total": found.total,
-            "total_half_width_95": found.total_error,
-        })
-    });
+    let keys = keys.map(|(axis, found)| of_key(&axis.key, found));
     Some(keys.collect())
+}
+
+fn of_key(key: &str, found: &Indices) -> Value {
+    json!({
+        "key": key,
+        "first_order": found.first,
+        "first_order_half_width_95": found.first_error,
+        "total": found.total,
+        "total_half_width_95": found.total_error,
+    })
 }

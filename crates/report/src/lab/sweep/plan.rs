@@ -105,7 +105,8 @@ impl Layout {
         place
     }
 
-    fn at(&self, mut point: usize) -> Vec<(&Axis, toml::Value)> {
+    /// The values of a point of any part, without the seed.
+    pub(super) fn at(&self, mut point: usize) -> Vec<(&Axis, toml::Value)> {
         if let Some(points) = &self.points {
             let axes = self.axes.iter().enumerate();
             return axes

@@ -38,7 +38,7 @@ impl Swept {
         self.sample.filter(|sample| sample.name() == "saltelli")?;
         if self.first > 0 || self.points() < self.all {
             return Some(Err(
-                "sensitivity indices need all parts of the sweep: put their tables together (docs/lab.md)".to_owned(),
+                "sensitivity indices need all parts of the sweep: the same arguments with --merge FILE for the --csv table of each part compute them".to_owned(),
             ));
         }
         let averaged = self.averaged();

@@ -2,24 +2,31 @@
 
 use std::{fs, path::Path};
 
-use crate::cli::nearest;
 use anyhow::{Context as _, Result, bail};
 use coax_lab::scenario::Scenario;
-use coax_report::lab::{
+use serde_json::Value;
+
+use super::{
     data,
+    run::Summary,
     tables::{self, CellSpec, Table},
 };
+use crate::nearest;
 
 /// A scenario, and the cell that it is.
 #[derive(Debug)]
-pub(super) struct Named {
-    pub(super) scenario: Scenario,
+pub struct Named {
+    /// The scenario.
+    pub scenario: Scenario,
     /// Name of the table, table and cell.
-    pub(super) cell: Option<(String, Table, CellSpec)>,
+    pub cell: Option<(String, Table, CellSpec)>,
 }
 
 /// A scenario of the lab, a cell of a table (`TABLE/ID`), or a file.
-pub(super) fn named(name: &str) -> Result<Named> {
+///
+/// # Errors
+/// There is none of this name, the file cannot be read, or it is wrong.
+pub fn named(name: &str) -> Result<Named> {
     if data::SCENARIOS.iter().any(|(known, _)| *known == name) {
         return Ok(Named {
             scenario: data::scenario(name)?,
@@ -44,6 +51,19 @@ pub(super) fn named(name: &str) -> Result<Named> {
         scenario: Scenario::parse(name, &text)?,
         cell: None,
     })
+}
+
+/// The summary of a run as an object; with the cell whose figure it gives.
+///
+/// # Errors
+/// The cell's published figure does not exist.
+pub fn object(summary: &Summary, cell: Option<&(String, Table, CellSpec)>) -> Result<Value> {
+    let mut object = serde_json::to_value(summary)?;
+    if let (Some((table, file, spec)), Some(object)) = (cell, object.as_object_mut()) {
+        let filled = tables::cell(table, file, spec)?;
+        object.insert("cell".to_owned(), serde_json::to_value(filled)?);
+    }
+    Ok(object)
 }
 
 /// The name begins with a table's name, and no file has it.
