@@ -153,6 +153,8 @@ STEPS = [
     peer("pacing", "bursts that an old card can take", "pacing.main", 300, ("--ci",), impossible=link.impossible),
     peer("faults", "faults of coax serve --fault with independent clients", "developers.faults"),
     peer("live", "the server's account of copies beside explain", "live.main", 300, impossible=link.impossible),
+    peer("writing", "the page for authors of clients is current; its messages work with smbd", "developers.writing", impossible=no_root),
+    peer("action", "steps of the GitHub Action", "developers.action"),
     peer("replay", "captures played against coax and smbd", "developers.replays", impossible=no_root),
     peer("decode", "fields of messages beside tshark", "decode.main"),
     peer("batch", "DuckDB reads the tables of many captures", "batch.main", impossible=lambda: no_package("duckdb")),
