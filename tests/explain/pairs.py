@@ -48,7 +48,7 @@ CHANGES = (
     Change("send buffer of the client", ("fixed-send-buffer",), {"client_sndbuf": 0, "client_wmem": 0}),
     Change("send buffer of the server", ("fixed-send-buffer",), {"server_sndbuf": 0, "server_wmem": 0}),
     Change("raw mode", ("offer-raw-reads", "offer-raw-writes"), {"raw": True}),
-    Change("no sync", ("strict-sync", "write-through"), {"sync": False}),
+    Change("no sync", ("strict-sync", "write-through", "samba-sync-always"), {"sync": False}),
     Change("no signing", ("signing",), {"signing": False}),
     Change("the full redirector", ("ms-net-full-redirector",), {"client": "ms-net-3.11-full"}, profile("ms-net-3.11-basic")),
     Change("the full DLS redirector", ("dls-full-redirector",), {"client": "ibm-dls-5.0-full"}, profile("ibm-dls-5.0-predir")),

@@ -150,3 +150,32 @@ fn what_takes_less_than_half_a_second_is_not_reported() {
         assert!(explained(name).operations.is_empty(), "{name}");
     }
 }
+
+#[test]
+fn in_every_capture_operations_add_up_and_name_what_is_there() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
+    let mut seen = 0;
+    for folder in [folder.clone(), folder.join("slow"), folder.join("labelled")] {
+        for file in std::fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            if !path.to_string_lossy().contains(".pcap") {
+                continue;
+            }
+            let file = std::fs::File::open(&path).unwrap();
+            let capture = coax_explain::explain(file).unwrap();
+            for one in &capture.operations {
+                assert_eq!(sum(&one.account), one.wall, "{}", path.display());
+                assert!(one.wall >= Span(500_000_000) && one.refused <= one.requests);
+                assert!(one.frames.0 <= one.frames.1, "{one:?}");
+                let own = &capture.connections[one.connection];
+                assert!(one.start >= own.span.0, "{one:?}");
+                let holder = one
+                    .holder
+                    .map(|holder| &capture.connections[holder.connection]);
+                assert!(holder.is_none_or(|it| it.server.ip() == own.server.ip()));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 10, "{seen}");
+}

@@ -11,7 +11,7 @@ use coax_wire::{
     },
 };
 
-use super::{kept::Kept, op::Op};
+use super::{kept::Kept, name::Name};
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +33,14 @@ pub(super) enum Aim {
 
 impl Aim {
     /// What a request is about. `None` of those whose time is told otherwise.
-    pub(super) fn of(op: &Op, block: &Block<'_>, unicode: bool, kept: &Kept<'_>) -> Option<Self> {
-        match op.name.command {
-            command::TRANSACTION2 => Self::of_transaction(op, block, unicode, kept),
+    pub(super) fn of(
+        name: Name,
+        block: &Block<'_>,
+        unicode: bool,
+        kept: &Kept<'_>,
+    ) -> Option<Self> {
+        match name.command {
+            command::TRANSACTION2 => Self::of_transaction(name, block, unicode, kept),
             command::SEARCH | command::FIND | command::FIND_UNIQUE => {
                 let request = search::Request::parse(block, unicode).ok()?;
                 Some(match request.resume_key {
@@ -69,8 +74,13 @@ impl Aim {
         }
     }
 
-    fn of_transaction(op: &Op, block: &Block<'_>, unicode: bool, kept: &Kept<'_>) -> Option<Self> {
-        let function = op.name.function?;
+    fn of_transaction(
+        name: Name,
+        block: &Block<'_>,
+        unicode: bool,
+        kept: &Kept<'_>,
+    ) -> Option<Self> {
+        let function = name.function?;
         if !matches!(function, FIND_FIRST2 | FIND_NEXT2) {
             return None;
         }
@@ -114,8 +124,8 @@ pub(crate) struct Names {
 
 impl Names {
     /// Decodes the answer to a request for names.
-    pub(super) fn of(op: &Op, block: &Block<'_>) -> Option<Self> {
-        match op.name.command {
+    pub(super) fn of(name: Name, block: &Block<'_>) -> Option<Self> {
+        match name.command {
             command::SEARCH | command::FIND | command::FIND_UNIQUE => {
                 let count = search::Response::parse(block).ok()?.count;
                 Some(Self {
@@ -124,7 +134,7 @@ impl Names {
                     is_end: count == 0,
                 })
             }
-            command::TRANSACTION2 => Self::of_transaction(op.name.function?, block),
+            command::TRANSACTION2 => Self::of_transaction(name.function?, block),
             _ => None,
         }
     }

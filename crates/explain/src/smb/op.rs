@@ -306,7 +306,7 @@ pub(crate) fn answer(op: &Op, command: u8, block: &Block<'_>) -> Answer {
     Answer {
         bytes: bytes.unwrap_or(0),
         opened: opened(command, block).ok().flatten(),
-        names: Names::of(op, block),
+        names: Names::of(op.name, block),
         is_printer: is_printer(command, block),
         pieces: pieces.map(|pieces| {
             let here = (pieces.parameters.len() + pieces.data.len()) as u64;

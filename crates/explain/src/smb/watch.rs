@@ -38,7 +38,7 @@ impl Smb {
             return None;
         }
         let block = Block::at(bytes, HEADER_LEN).ok()?;
-        Aim::of(op, &block, header.unicode(), kept).map(Box::new)
+        Aim::of(op.name, &block, header.unicode(), kept).map(Box::new)
     }
 
     /// The client asks: files that it closes, oplocks that it gives back and locks that it gives up.
