@@ -142,6 +142,45 @@ fn a_client_can_be_disconnected_and_another_number_is_refused() {
 }
 
 #[test]
+fn an_open_file_can_be_closed_by_its_path_and_by_its_number() {
+    let site = Site::new();
+    let mut server = start(&site);
+    for by_number in [false, true] {
+        let copy = Copying::begin(&server.url("DATA/slow.bin"), &content(5, 500_000));
+        let now = until(&site, |now| now["files_total"] == 1);
+        let file = &now["files"][0];
+        let path = format!("data\\{}", file["path"].as_str().unwrap());
+        let name = if by_number {
+            file["id"].to_string()
+        } else {
+            path
+        };
+        let unlocked = status(&site, &["unlock", &name]);
+        let said = String::from_utf8_lossy(&unlocked.stderr).into_owned();
+        assert!(said.contains("holds no locks"), "{said}");
+        let done = status(&site, &["close", &name]);
+        assert!(done.status.success(), "{done:?}");
+        server.notice("an open file was closed by 'coax status close'");
+        assert_eq!(object(&site)["files_total"], 0);
+        let mut child = copy.0;
+        drop(child.stdin.take());
+        assert!(!child.wait().unwrap().success(), "the copy must fail");
+    }
+    for (name, wanted) in [
+        ("DATA/none", "no file DATA/none is open"),
+        ("4711", "there is no open file 4711"),
+    ] {
+        for verb in ["close", "unlock"] {
+            let wrong = status(&site, &[verb, name]);
+            assert_eq!(wrong.status.code(), Some(1));
+            let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+            assert!(said.contains(wanted), "{said}");
+        }
+    }
+    server.stop();
+}
+
+#[test]
 fn questions_that_make_no_sense_are_refused_and_cost_nothing() {
     let site = Site::new();
     let server = start(&site);

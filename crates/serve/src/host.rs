@@ -1,7 +1,7 @@
 //! State that all clients share.
 
 use std::sync::{
-    Arc, OnceLock, PoisonError, RwLock,
+    Arc, Mutex, OnceLock, PoisonError, RwLock,
     atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
 };
 use std::time::Instant;
@@ -25,7 +25,7 @@ use super::{
     printing::Printing,
     report::Reporter,
     service::{Follower, Service},
-    status::Registry,
+    status::{NetworkStatus, Registry},
     tuning::Tuning,
 };
 use coax_smbconf::settings::Settings;
@@ -50,6 +50,8 @@ pub(super) struct Host {
     pub(super) began: Instant,
     /// The connected clients, for `coax status`.
     pub(super) clients: Registry,
+    /// The NetBIOS names of the networks, for `coax status`.
+    networks: Mutex<Vec<NetworkStatus>>,
     /// Receives finished print jobs.
     pub(super) printing: Printing,
     /// What is known of the cards of clients that were connected.
@@ -102,6 +104,7 @@ impl Host {
             printing,
             began: Instant::now(),
             clients: Registry::default(),
+            networks: Mutex::default(),
             limits: Arc::default(),
             capture: None,
             faults: None,
@@ -127,6 +130,17 @@ impl Host {
     /// The settings in force.
     pub(super) fn settings(&self) -> Arc<Settings> {
         self.service().settings.clone()
+    }
+
+    /// The NetBIOS names of the networks, as last published.
+    pub(super) fn networks(&self) -> Vec<NetworkStatus> {
+        let networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
+        networks.clone()
+    }
+
+    /// Publishes the NetBIOS names of the networks.
+    pub(super) fn publish_networks(&self, networks: Vec<NetworkStatus>) {
+        *self.networks.lock().unwrap_or_else(PoisonError::into_inner) = networks;
     }
 
     /// Configuration of the session layer.

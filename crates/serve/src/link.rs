@@ -10,6 +10,7 @@ mod faults;
 mod memory;
 mod print;
 mod shown;
+mod unwanted;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -20,7 +21,11 @@ use std::{
 };
 
 use coax_netbios::Session;
-use coax_server::{Connection, Event, Peer, Reach, budget::Lease, table::ShareId};
+use coax_server::{
+    Connection, Event, Peer, Reach,
+    budget::Lease,
+    table::{OpenId, ShareId},
+};
 use coax_wire::{nbt::session::Framing, time::Time};
 
 use faults::Faults;
@@ -72,6 +77,9 @@ pub(super) struct Link {
     tap: Option<Mutex<Tap>>,
     /// What the client waits for.
     waits: Waits,
+    /// Opens that an administrator wants closed, and whether there are any.
+    unwanted: Mutex<Vec<OpenId>>,
+    has_unwanted: AtomicBool,
     inner: Mutex<Inner>,
 }
 
@@ -132,6 +140,8 @@ impl Link {
             generation: AtomicU64::new(generation),
             tap,
             waits: Waits::default(),
+            unwanted: Mutex::default(),
+            has_unwanted: AtomicBool::new(false),
             inner: Mutex::new(inner),
         }
     }
@@ -251,6 +261,9 @@ impl Link {
     fn attend(&self, pass: &mut Option<Pass>) -> Result<(), TurnOutcome> {
         if self.is_outdated() {
             self.change_over(pass)?;
+        }
+        if self.has_unwanted() {
+            self.close_unwanted(pass)?;
         }
         if !self.waker.is_pending() && !self.is_due(self.host.clock.now()) {
             return Ok(());

@@ -5,8 +5,12 @@
 //! single words ([`expand_command`]).
 
 use std::{
+    collections::VecDeque,
     path::Path,
-    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
 };
 
 use super::{
@@ -54,7 +58,11 @@ pub(super) fn is_needed(settings: &Settings) -> bool {
 pub(super) struct Printing {
     orders: Option<SyncSender<Waiting>>,
     files: MessageFiles,
+    jobs: Jobs,
 }
+
+/// Names of the commands that run or wait, oldest first.
+type Jobs = Arc<Mutex<VecDeque<String>>>;
 
 impl Printing {
     /// Starts the thread, if any share has a command; `runner` runs it.
@@ -70,16 +78,19 @@ impl Printing {
             return Ok(Self {
                 orders: None,
                 files: MessageFiles::new(),
+                jobs: Jobs::default(),
             });
         }
         let (orders, queue) = sync_channel(WAITING);
-        let reporter = reporter.clone();
+        let (reporter, jobs) = (reporter.clone(), Jobs::default());
+        let shown = jobs.clone();
         std::thread::Builder::new()
             .name("coax-print".into())
-            .spawn(move || run_all(&queue, &runner, &reporter))?;
+            .spawn(move || run_all(&queue, &runner, &reporter, &shown))?;
         Ok(Self {
             orders: Some(orders),
             files: MessageFiles::new(),
+            jobs,
         })
     }
 
@@ -102,7 +113,7 @@ impl Printing {
             return Ok(());
         };
         let full = |_| format!("{WAITING} commands wait already");
-        orders.try_send(Waiting { order, what }).map_err(full)
+        self.send(orders, Waiting { order, what }).map_err(full)
     }
 
     /// Queues the share's command for a job from `client`.
@@ -132,7 +143,22 @@ impl Printing {
             what: format!("the print command for {} on {}", job.path, job.share),
         };
         let too_many = |_| format!("{WAITING} jobs wait for their print command; this one is left");
-        orders.try_send(order).map_err(too_many)
+        self.send(orders, order).map_err(too_many)
+    }
+
+    /// Names of the commands that run or wait, oldest first.
+    pub(super) fn waiting(&self) -> Vec<String> {
+        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.iter().cloned().collect()
+    }
+
+    /// Queues a command; its name stands in the list before the thread can take it out.
+    fn send(&self, orders: &SyncSender<Waiting>, waiting: Waiting) -> Result<(), ()> {
+        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let what = waiting.what.clone();
+        orders.try_send(waiting).map_err(|_| ())?;
+        jobs.push_back(what);
+        Ok(())
     }
 }
 
@@ -162,11 +188,13 @@ fn command_line(command: &str, folder: &str, job: Job<'_>, client: &MacroValues<
     expand_command(command, &values)
 }
 
-fn run_all(queue: &Receiver<Waiting>, runner: &Runner, reporter: &Reporter) {
+fn run_all(queue: &Receiver<Waiting>, runner: &Runner, reporter: &Reporter, jobs: &Jobs) {
     while let Ok(waiting) = queue.recv() {
         if let Err(why) = runner.run(&waiting.order) {
             reporter.notice(format!("{} {why}", waiting.what));
         }
+        let mut jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.pop_front();
     }
 }
 
@@ -199,9 +227,15 @@ mod tests {
             name,
         };
         printing.take(&settings, job, client).unwrap();
+        let first = printing.waiting();
+        assert!(first.len() <= 1, "{first:?}");
         let until = Instant::now() + Duration::from_secs(20);
         while !folder.path().join("done").exists() {
             assert!(Instant::now() < until, "the command did not run");
+            sleep(LOOK);
+        }
+        while !printing.waiting().is_empty() {
+            assert!(Instant::now() < until, "the command never ends");
             sleep(LOOK);
         }
         let out = std::fs::read_to_string(folder.path().join("out")).unwrap();

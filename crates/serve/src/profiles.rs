@@ -49,8 +49,10 @@ mod tests {
 
     #[test]
     fn user_machine_and_server_are_substituted() {
-        let mut global = GlobalSettings::default();
-        global.netbios_name = "TOWER".into();
+        let mut global = GlobalSettings {
+            netbios_name: "TOWER".into(),
+            ..GlobalSettings::default()
+        };
         global.netbios.logon_script = r"%m\%U.bat".into();
         let profile = Profiles::new(&global).profile("anna", "WIN98");
         assert_eq!(profile.script, r"win98\anna.bat");

@@ -134,7 +134,7 @@ impl Client {
     /// Waits for the next cue.
     async fn cold(&mut self) -> Cue {
         let phase = self.link.host.phases.now();
-        if self.link.waker.is_pending() || self.link.is_outdated() {
+        if self.link.waker.is_pending() || self.link.is_outdated() || self.link.has_unwanted() {
             return Cue::Attend;
         }
         if phase.stage == Stage::Stopping {

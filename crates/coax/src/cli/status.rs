@@ -48,6 +48,16 @@ pub struct StatusArgs {
 /// What to do instead of looking.
 #[derive(Clone, Debug, Subcommand)]
 pub enum What {
+    /// Close an open file, as if its client had closed it
+    Close {
+        /// Its number, as coax status shows it, or SHARE/PATH: all opens of this file
+        file: String,
+    },
+    /// Remove the byte-range locks of an open file
+    Unlock {
+        /// Its number, as coax status shows it, or SHARE/PATH: all opens of this file
+        file: String,
+    },
     /// Disconnect a client
     Kick {
         /// Its number, as coax status shows it
@@ -58,6 +68,8 @@ pub enum What {
 /// Does what the command line says.
 pub fn main(args: &StatusArgs) -> ExitCode {
     let done = match &args.what {
+        Some(What::Close { file }) => on_file(args, file, "closed", |open| Ask::Close { open }),
+        Some(What::Unlock { file }) => on_file(args, file, "unlocked", |open| Ask::Unlock { open }),
         Some(What::Kick { client }) => kick(args, *client),
         None if args.watch => watch(args),
         None => look(args).map(|status| shown(args, &status, None)),
@@ -80,6 +92,41 @@ fn kick(args: &StatusArgs, client: u64) -> Result<ExitCode, ask::AskError> {
         Answer::Done => Ok(print(&format!("client {client} is disconnected\n"))),
         _ => Err(ask::AskError::Senseless),
     }
+}
+
+/// Does something to each open that `file` names.
+fn on_file(
+    args: &StatusArgs,
+    file: &str,
+    done: &str,
+    ask: impl Fn(u64) -> Ask,
+) -> Result<ExitCode, ask::AskError> {
+    let opens = match file.parse() {
+        Ok(number) => vec![number],
+        Err(_) => opens_of(&look(args)?, file),
+    };
+    if opens.is_empty() {
+        return Err(ask::AskError::Refused(format!(
+            "no file {file} is open\n  = help: write its number or SHARE/PATH, as coax status shows them"
+        )));
+    }
+    for open in opens {
+        match ask::ask(&args.socket, ask(open))? {
+            Answer::Done => print(&format!("open file {open} is {done}\n")),
+            _ => return Err(ask::AskError::Senseless),
+        };
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The opens of a file, in any case and with either slash.
+fn opens_of(status: &Status, file: &str) -> Vec<u64> {
+    let plain = |text: &str| text.replace('\\', "/").to_lowercase();
+    let wanted = plain(file);
+    let rows = status.files.iter();
+    rows.filter(|row| plain(&format!("{}/{}", row.share, row.path)) == wanted)
+        .map(|row| row.id)
+        .collect()
 }
 
 /// The first look, and what changed since the one before.

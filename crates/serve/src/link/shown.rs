@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use coax_server::table::OpenId;
 use rustix::net::Shutdown;
 
 use super::Link;
@@ -63,6 +64,10 @@ impl Shown for Link {
             account,
             ..ClientStatus::default()
         }
+    }
+
+    fn close(&self, open: OpenId) {
+        self.want_closed(open);
     }
 
     fn tidy(&self) {

@@ -116,6 +116,16 @@ impl Browsing {
         None
     }
 
+    /// This server's part.
+    pub(super) fn role(&self) -> Role {
+        self.browser.role()
+    }
+
+    /// The master browser, if it is known.
+    pub(super) fn master(&self) -> Option<String> {
+        self.master.map(text)
+    }
+
     fn is_master(&self) -> bool {
         self.browser.role() == Role::Master
     }

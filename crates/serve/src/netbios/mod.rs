@@ -4,6 +4,7 @@
 mod browsing;
 mod datagrams;
 mod kind;
+mod shown;
 mod sockets;
 mod wins;
 
@@ -98,6 +99,7 @@ impl Names {
         let mut stopping = false;
         loop {
             self.send(&host).await;
+            self.show(&host);
             if stopping && self.nodes.iter().all(|node| node.service.is_released()) {
                 break;
             }
@@ -125,6 +127,13 @@ impl Names {
             wins.stop();
         }
         drop(alive);
+    }
+
+    /// Publishes the names for `coax status`.
+    fn show(&self, host: &Host) {
+        let nodes = self.nodes.iter();
+        let of = |node: &Node| shown::network(&node.service, node.browsing(), node.network);
+        host.publish_networks(nodes.map(of).collect());
     }
 
     fn each(&mut self, mut action: impl FnMut(&mut NameService)) {

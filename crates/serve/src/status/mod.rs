@@ -8,6 +8,8 @@ mod socket;
 pub(super) use account::direction;
 pub use account::{AccountStatus, AdviceStatus, CopyStatus, SharesStatus};
 pub(super) use registry::{Registry, Shown};
-pub use shape::{Answer, Ask, ClientStatus, FileStatus, LimitStatus, SCHEMA, Status};
+pub use shape::{
+    Answer, Ask, ClientStatus, FileStatus, LimitStatus, NameStatus, NetworkStatus, SCHEMA, Status,
+};
 pub use socket::socket_path;
 pub(super) use socket::{bind, serve};

@@ -6,12 +6,16 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
+use coax_server::table::OpenId;
+
 use super::shape::ClientStatus;
 
 /// A client that can be shown and disconnected.
 pub(crate) trait Shown: Send + Sync {
     /// What it does now.
     fn show(&self) -> ClientStatus;
+    /// Closes an open if it is this client's.
+    fn close(&self, open: OpenId);
     /// Frees what only a client at work needs.
     fn tidy(&self);
     /// Ends its connection, as if the client had closed it.
@@ -44,6 +48,11 @@ impl Registry {
     /// What they do now. No lock is held while a client is asked.
     pub(crate) fn show(&self) -> Vec<ClientStatus> {
         self.all().iter().map(|client| client.show()).collect()
+    }
+
+    /// Has an open closed, whosever it is.
+    pub(crate) fn close(&self, open: OpenId) {
+        self.all().iter().for_each(|client| client.close(open));
     }
 
     /// Frees what only clients at work need.

@@ -28,6 +28,10 @@ pub struct Status {
     pub files: Vec<FileStatus>,
     /// How many there are.
     pub files_total: usize,
+    /// Networks with NetBIOS names over TCP/IP.
+    pub networks: Vec<NetworkStatus>,
+    /// Print jobs whose command runs or waits, oldest first.
+    pub print_jobs: Vec<String>,
     /// Limits of the server and how much of them is used.
     pub limits: Vec<LimitStatus>,
 }
@@ -69,9 +73,33 @@ pub struct ClientStatus {
     pub refused: Vec<String>,
 }
 
+/// A network with NetBIOS names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkStatus {
+    /// The server's address there.
+    pub address: String,
+    /// The names of this server, with their suffix.
+    pub names: Vec<NameStatus>,
+    /// Its part in browsing: `master`, `backup`, `potential` or `server`; `None` if it does not browse.
+    pub role: Option<String>,
+    /// The master browser, as far as it is known.
+    pub master: Option<String>,
+}
+
+/// A NetBIOS name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NameStatus {
+    /// The name, such as `COAX<20>`.
+    pub name: String,
+    /// It is registered; otherwise it is being claimed, or another machine has it.
+    pub registered: bool,
+}
+
 /// An open file or folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileStatus {
+    /// Its number, for `coax status close` and `unlock`.
+    pub id: u64,
     /// The client, as other clients' reports name it.
     pub client: String,
     /// The share.
@@ -111,6 +139,16 @@ pub struct LimitStatus {
 pub enum Ask {
     /// The [`Status`].
     Status,
+    /// Close an open file.
+    Close {
+        /// Its number.
+        open: u64,
+    },
+    /// Remove all byte-range locks of an open file.
+    Unlock {
+        /// Its number.
+        open: u64,
+    },
     /// Disconnect a client.
     Kick {
         /// Its number.

@@ -8,19 +8,25 @@ use std::{
     },
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use coax_server::table::{OpenRow, Oplock};
+use coax_server::{
+    Server,
+    budget::Resource,
+    table::{OpenId, OpenRow, Oplock},
+};
 use coax_smbconf::settings::Settings;
 
-use super::shape::{Answer, Ask, FILES_MAX, FileStatus, SCHEMA, Status};
+use super::shape::{Answer, Ask, FILES_MAX, FileStatus, LimitStatus, SCHEMA, Status};
 use crate::host::Host;
 
 /// The longest question, bytes.
 const ASK_MAX: u64 = 4096;
 /// How long a question may take to arrive, and an answer to leave.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a file may take to be closed before the answer says so.
+const CLOSING: Duration = Duration::from_secs(2);
 
 /// Where the server answers: `coax:status socket`, or `status` in the first folder of systemd's `RuntimeDirectory=`.
 pub fn socket_path(settings: &Settings) -> Option<PathBuf> {
@@ -86,6 +92,8 @@ fn answer(host: &Host, stream: &UnixStream) -> io::Result<()> {
     BufReader::new(stream.take(ASK_MAX)).read_line(&mut line)?;
     let answer = match serde_json::from_str::<Ask>(&line) {
         Ok(Ask::Status) => Answer::Status(Box::new(status(host))),
+        Ok(Ask::Close { open }) => close(host, OpenId(open)),
+        Ok(Ask::Unlock { open }) => unlock(host, OpenId(open)),
         Ok(Ask::Kick { client }) => kick(host, client),
         Err(error) => Answer::Refused {
             why: format!("the question is not understood: {error}"),
@@ -110,6 +118,53 @@ fn kick(host: &Host, client: u64) -> Answer {
     }
 }
 
+/// The client's own thread closes it, so that a disk that hangs does not keep other questions waiting.
+fn close(host: &Host, open: OpenId) -> Answer {
+    let server = host.server();
+    let path = server.locked(|tables| tables.get(open).map(|open| open.request.path.clone()));
+    let Some(path) = path else {
+        return no_open(open);
+    };
+    host.clients.close(open);
+    host.reporter
+        .notice(format!("'coax status close': {path} (open {})", open.0));
+    let until = Instant::now() + CLOSING;
+    while Instant::now() < until {
+        if server.locked(|tables| tables.get(open).is_none()) {
+            return Answer::Done;
+        }
+        std::thread::sleep(CLOSING / 100);
+    }
+    Answer::Refused {
+        why: format!(
+            "{path} will be closed once the request that its client waits for ends, for example on a disk that hangs"
+        ),
+    }
+}
+
+fn unlock(host: &Host, open: OpenId) -> Answer {
+    let server = host.server();
+    match server.locked(|tables| tables.unlock_all(open)) {
+        None => no_open(open),
+        Some(0) => Answer::Refused {
+            why: format!("open {} holds no locks", open.0),
+        },
+        Some(count) => {
+            host.reporter.notice(format!(
+                "'coax status unlock': {count} locks of open {} removed",
+                open.0
+            ));
+            Answer::Done
+        }
+    }
+}
+
+fn no_open(open: OpenId) -> Answer {
+    Answer::Refused {
+        why: format!("there is no open file {}", open.0),
+    }
+}
+
 fn status(host: &Host) -> Status {
     let server = host.server();
     let (rows, files_total) = server.locked(|tables| tables.overview(FILES_MAX));
@@ -131,8 +186,31 @@ fn status(host: &Host) -> Status {
         clients: host.clients.show(),
         files: rows.iter().map(|row| file(row, share(row))).collect(),
         files_total,
-        limits: host.admission.usage(),
+        networks: host.networks(),
+        print_jobs: host.printing.waiting(),
+        limits: limits(host, &server),
     }
+}
+
+fn limits(host: &Host, server: &Server) -> Vec<LimitStatus> {
+    let mut limits = host.admission.usage();
+    let budgets = &server.config.budgets;
+    let used = server.locked(|tables| {
+        [Resource::Opens, Resource::Locks, Resource::Memory].map(|what| tables.total().get(what))
+    });
+    let [opens, locks, memory] = used;
+    for (what, used, caps) in [
+        ("open files", opens, budgets.opens),
+        ("byte-range locks", locks, budgets.locks),
+        ("bytes of pending data", memory, budgets.memory),
+    ] {
+        limits.push(LimitStatus {
+            what: what.into(),
+            used: used as u64,
+            most: caps.total as u64,
+        });
+    }
+    limits
 }
 
 fn file(row: &OpenRow, share: String) -> FileStatus {
@@ -143,6 +221,7 @@ fn file(row: &OpenRow, share: String) -> FileStatus {
         Oplock::Batch => "batch",
     };
     FileStatus {
+        id: row.open.0,
         client: row.client.clone(),
         share,
         path: row.path.clone(),

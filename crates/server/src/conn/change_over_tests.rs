@@ -45,6 +45,21 @@ fn census(server: &TestServer) -> Census {
 }
 
 #[test]
+fn an_administrator_closes_an_open_and_its_client_keeps_the_others() {
+    let server = TestServer::new();
+    let mut client = server.client(NT);
+    let (first, second) = (client.open("A"), client.open("A"));
+    let (rows, _) = server.server.locked(|tables| tables.overview(10));
+    let now = client.now;
+    assert!(client.conn.close_open(now, rows[0].open));
+    assert!(!client.conn.close_open(now, rows[0].open));
+    let (left, _) = server.server.locked(|tables| tables.overview(10));
+    assert_eq!(left, rows[1..]);
+    client.close(first).refused(Status::INVALID_HANDLE);
+    client.close(second).ok();
+}
+
+#[test]
 fn an_open_file_survives_changes_that_do_not_concern_it() {
     let server = TestServer::new();
     let mut client = server.client(NT);

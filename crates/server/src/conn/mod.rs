@@ -20,7 +20,7 @@ use crate::{
     handlers::{negotiate, raw},
     ops,
     server::Server,
-    table::{ShareId, Wake},
+    table::{OpenId, ShareId, Wake},
 };
 use alloc::{string::String, sync::Arc, vec::Vec};
 use coax_wire::{
@@ -167,6 +167,17 @@ impl Connection {
             // There is no client to report an error to.
             let _ = ops::close::close(context, fid, None, now);
         }
+    }
+
+    /// Closes one open, as if its file were closed on the client; the client's next request on it fails. Returns whether the
+    /// connection has it. It may touch [`Self::change_over_reach`].
+    pub fn close_open(&mut self, now: Time, open: OpenId) -> bool {
+        let context = &mut self.context;
+        let Some(fid) = context.files.by_open(open).map(|file| file.fid) else {
+            return false;
+        };
+        ops::close::close_unasked(context, [fid].into(), now);
+        true
     }
 
     /// The connection is gone: closes its open files and deletes those marked for deletion. Acknowledged changes stay.

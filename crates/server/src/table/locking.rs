@@ -279,7 +279,7 @@ impl Tables {
     }
 
     /// Grants waiting locks that no longer conflict, in order of arrival.
-    fn serve_waiters(&mut self, file: FileId) {
+    pub(super) fn serve_waiters(&mut self, file: FileId) {
         let mut granted = false;
         let mut next = 0;
         while let Some(entry) = self.files.get_mut(&file) {

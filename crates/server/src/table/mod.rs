@@ -19,6 +19,7 @@
 //!
 //! All iterations have a defined order, so that the same calls give the same events.
 
+mod administer;
 mod census;
 mod connection;
 mod connections;

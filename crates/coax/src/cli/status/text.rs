@@ -1,7 +1,7 @@
 //! The status as text.
 
 use coax_report::explain::words::harmless;
-use coax_serve::status::{ClientStatus, FileStatus, Status};
+use coax_serve::status::{ClientStatus, FileStatus, NetworkStatus, Status};
 
 use crate::cli::files::text::size;
 
@@ -44,6 +44,20 @@ pub(super) fn report(status: &Status, before: Option<(&Status, f64)>) -> String 
             ));
         }
     }
+    if !status.networks.is_empty() {
+        out.push('\n');
+    }
+    status
+        .networks
+        .iter()
+        .for_each(|known| out.push_str(&network(known)));
+    if !status.print_jobs.is_empty() {
+        let jobs = count(status.print_jobs.len(), "print command");
+        out.push_str(&format!("\n{jobs} running or waiting:\n"));
+        for job in status.print_jobs.iter().take(FILES_SHOWN) {
+            out.push_str(&format!("  {}\n", harmless(job)));
+        }
+    }
     for client in &status.clients {
         out.push_str(&super::waits::report(client));
     }
@@ -62,7 +76,7 @@ pub(super) fn report(status: &Status, before: Option<(&Status, f64)>) -> String 
 const CLIENTS: [&str; 10] = [
     "no.", "address", "name", "system", "dialect", "user", "idle", "in", "out", "requests",
 ];
-const FILES: [&str; 5] = ["client", "share", "path", "open for", "oplock"];
+const FILES: [&str; 6] = ["no.", "client", "share", "path", "open for", "oplock"];
 
 fn row(client: &ClientStatus, before: Option<(&Status, f64)>) -> Vec<String> {
     let text = |text: &Option<String>| {
@@ -102,6 +116,27 @@ fn row(client: &ClientStatus, before: Option<(&Status, f64)>) -> Vec<String> {
     row
 }
 
+fn network(network: &NetworkStatus) -> String {
+    let names = network.names.iter().map(|name| match name.registered {
+        true => name.name.clone(),
+        false => format!("{} (not registered)", name.name),
+    });
+    let names: Vec<String> = names.collect();
+    let mut line = format!("names at {}: {}", network.address, names.join(", "));
+    if let Some(role) = &network.role {
+        line.push_str(match role.as_str() {
+            "master" => "; master browser",
+            "backup" => "; backup browser",
+            _ => "; no browser",
+        });
+    }
+    if let Some(master) = &network.master {
+        line.push_str(&format!(", the master is {}", harmless(master)));
+    }
+    line.push('\n');
+    line
+}
+
 fn file(file: &FileStatus) -> Vec<String> {
     let mut access = match (file.reads, file.writes) {
         (true, true) => "reading and writing",
@@ -126,6 +161,7 @@ fn file(file: &FileStatus) -> Vec<String> {
         (oplock, true) => format!("{oplock}, break not answered"),
     };
     vec![
+        file.id.to_string(),
         harmless(&file.client).to_string(),
         harmless(&file.share).to_string(),
         harmless(&file.path).to_string(),
@@ -174,7 +210,7 @@ fn duration(seconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use coax_serve::status::LimitStatus;
+    use coax_serve::status::{LimitStatus, NameStatus};
 
     use super::*;
 
@@ -208,7 +244,24 @@ mod tests {
                     ..ClientStatus::default()
                 },
             ],
+            networks: vec![NetworkStatus {
+                address: "10.0.0.1".into(),
+                names: vec![
+                    NameStatus {
+                        name: "COAX<20>".into(),
+                        registered: true,
+                    },
+                    NameStatus {
+                        name: "COAX<00>".into(),
+                        registered: false,
+                    },
+                ],
+                role: Some("master".into()),
+                master: Some("COAX".into()),
+            }],
+            print_jobs: vec!["the print command for a on LP".into()],
             files: vec![FileStatus {
+                id: 12,
                 client: "client 3 at 10.0.0.5:1025".into(),
                 share: "DATA".into(),
                 path: "a/b.txt".into(),
@@ -238,6 +291,9 @@ mod tests {
             "10.0.0.6:1025  (busy)",
             "5.00 MB",
             "reading and writing, locked  batch, break not answered",
+            "12   client 3",
+            "names at 10.0.0.1: COAX<20>, COAX<00> (not registered); master browser, the master is COAX",
+            "1 print command running or waiting:\n  the print command for a on LP",
             "client 3 was refused: OPEN X: read-only share",
         ] {
             assert!(text.contains(part), "{part}:\n{text}");

@@ -81,6 +81,13 @@ impl NameService {
         self.find(name).is_some_and(Entry::is_owned)
     }
 
+    /// The names that it has or claims, each with whether it is registered.
+    pub fn names(&self) -> impl Iterator<Item = (&NbName, bool)> {
+        self.entries
+            .iter()
+            .map(|entry| (&entry.name, entry.is_owned()))
+    }
+
     /// The counters.
     pub fn counters(&self) -> Counters {
         self.counters

@@ -41,6 +41,20 @@ impl Locks {
     }
 }
 
+#[test]
+fn an_administrator_removes_all_locks_of_an_open_and_waiting_ones_are_granted() {
+    let mut locks = Locks::new();
+    locks.lock(1, 100, 10, Write).unwrap();
+    locks.lock(1, 200, 10, Write).unwrap();
+    let ticket = locks.wait(&[span(1, 100, 10)], Write, TEN);
+    assert_eq!(locks.world.tables.unlock_all(locks.opens[1]), Some(2));
+    assert_eq!(locks.ended(), [(ticket, Ok(()))]);
+    assert_eq!(locks.world.tables.unlock_all(locks.opens[1]), Some(0));
+    assert_eq!(locks.world.tables.unlock_all(OpenId(4711)), None);
+    // the client notices only when it unlocks
+    assert_eq!(locks.unlock(1, 100, 10), Err(RangeNotLocked));
+}
+
 const TEN: Wait = Wait::For(Span::from_secs(10));
 
 #[test]
