@@ -71,6 +71,13 @@ def no_cable():
     return None if os.geteuid() == 0 else "only root can create network namespaces"
 
 
+def no_doctor():
+    missing = [program for program in ("nft", "iptables", "nmbd", "smbd", "nc.openbsd", "setfacl", "setpriv") if not shutil.which(program)]
+    if missing:
+        return "not installed: " + ", ".join(missing)
+    return None if os.geteuid() == 0 else "only root can create network namespaces"
+
+
 def no_browser():
     missing = [program for program in ("chromium", "chromedriver") if not shutil.which(program)]
     return "not installed: " + ", ".join(missing) if missing else None
@@ -149,6 +156,7 @@ STEPS = [
     peer("isolation", "a client in trouble does not disturb others", "isolation.main"),
     peer("netbeui", "NetBEUI over a virtual cable, read by tshark", "netbeui.main", impossible=no_cable),
     peer("ipx", "IPX in four frame types, with a client of its own, read by tshark", "ipx.main", impossible=no_cable),
+    peer("doctor", "coax doctor finds faults made for real; coax setup writes what is served, or nothing", "doctor.main", impossible=no_doctor),
     peer("durability", "kills, power cuts and syncs", "durability.main"),
     peer("pacing", "bursts that an old card can take", "pacing.main", 300, ("--ci",), impossible=link.impossible),
     peer("faults", "faults of coax serve --fault with independent clients", "developers.faults"),

@@ -62,6 +62,60 @@ def install(case):
     expect(case.machine.run("test", "-s", "/usr/share/man/man1/coax-serve.1.gz").returncode == 0, "the manual is there")
 
 
+def two_commands(case):
+    """The two commands of docs/start.md: after apt and coax setup, other machines find, list and read the share."""
+    page = (ROOT / "docs" / "start.md").read_text()
+    commands = page.split("## The shortest way, on Debian")[1].split("```")[1].strip().splitlines()
+    expect(len(commands) == 2 and commands[0].startswith("sudo apt install ./coax_"), f"two commands: {commands}")
+    deb = case.machine.copy_in(case.package, "coax.deb")
+    case.machine.must("apt-get", "install", "-y", "--no-download", deb)
+    case.machine.must("cp", "-p", "/etc/coax/smb.conf", "/root/packaged")
+    setup = commands[1].removeprefix("sudo ").split()
+    said = case.machine.must(*setup)
+    expect("The service runs with the new configuration" in said, f"coax setup says what it did: {said}")
+    expect(case.service("ActiveState") == "active", "the service is active")
+    case.machine.must("sh", "-c", "echo hello > /srv/coax/FIRST.TXT")
+    name = case.machine.must("hostname").strip().upper()
+    wait_for(lambda: re.search(rf"^{re.escape(case.machine.host.address)} {name}<00>",
+                               case.client.run("nmblookup", "-B", case.client.broadcast, name).stdout, re.M), "nmblookup finds the name")
+    options = ("-m", "LANMAN1", "--option=client min protocol=CORE", "--option=client lanman auth=yes", "-N")
+    got = case.smb("PUBLIC", f"get FIRST.TXT {case.folder}/first", *options)
+    expect((case.folder / "first").read_text() == "hello\n", f"smbclient -m LANMAN1 reads: {got.stdout}{got.stderr}")
+    listed = wait_for(lambda: re.search(rf"WORKGROUP\s+{name}", case.client.run("smbclient", "-L", case.machine.host.address, *options).stdout),
+                      "the browse list to name the server as its workgroup's master", 90)
+    expect(listed, "the browse list has it")
+    case.machine.must("sh", "-c", "cp -p /root/packaged /etc/coax/smb.conf && systemctl restart coax")
+
+
+def set_up(case):
+    """coax setup gives the service a folder outside /srv, coax doctor finds no error, and a setup that fails changes nothing."""
+    case.machine.must("sh", "-c", "cp -p /etc/coax/smb.conf /root/before")
+    case.machine.must("sh", "-c", "coax setup --folder /data/old --write carl --share DATA --overwrite --password-stdin", text=PASSWORD + "\n")
+    expect("ReadWritePaths=/data/old" in case.machine.read("/etc/systemd/system/coax.service.d/50-coax-setup.conf"), "the unit gets the folder")
+    expect(case.machine.must("stat", "-c", "%U %G %a", "/etc/coax/users").split() == ["coax", "coax", "600"], "only coax reads the passwords")
+    (case.folder / "data").write_text("x" * 9000)
+    log_on = ("-U", f"carl%{PASSWORD}", "-m", "LANMAN1", "--option=client min protocol=CORE", "--option=client lanman auth=yes")
+    done = case.smb("DATA", f"put {case.folder}/data NEW.TXT", *log_on)
+    expect(case.machine.must("stat", "-c", "%U %s", "/data/old/NEW.TXT").split() == ["coax", "9000"], f"carl writes: {done.stdout}{done.stderr}")
+    report = json.loads(case.machine.run("coax", "doctor", "--json").stdout)
+    expect(report["errors"] == 0, f"coax doctor finds no error: {report}")
+    expect(any("listens at TCP port 139" in finding["what"] for finding in report["findings"]), f"doctor sees the service: {report}")
+    before = case.machine.must("sh", "-c", "cat /etc/coax/smb.conf /etc/coax/users; ls -la /etc/coax /etc/systemd/system/coax.service.d")
+    old = case.service("MainPID")
+    # the service cannot start, whatever its configuration
+    case.machine.must("sh", "-c", "mkdir -p /run/systemd/system/coax.service.d && printf '[Service]\nExecStartPre=/bin/false\n' > /run/systemd/system/coax.service.d/99-bad.conf")
+    failed = case.machine.run("coax", "setup", "--folder", "/data/other", "--write", "everybody", "--overwrite")
+    expect(failed.returncode == 1 and "nothing is changed" in failed.stderr, f"setup says that it failed: {failed.stdout}{failed.stderr}")
+    after = case.machine.must("sh", "-c", "cat /etc/coax/smb.conf /etc/coax/users; ls -la /etc/coax /etc/systemd/system/coax.service.d")
+    strip = lambda text: re.sub(r"\d+:\d+", "", text)
+    expect(strip(after) == strip(before), f"everything is as before: {after}\n{before}")
+    expect(case.machine.run("test", "-e", "/data/other").returncode != 0, "the new folder is gone")
+    case.machine.must("rm", "-r", "/run/systemd/system/coax.service.d")
+    case.machine.must("sh", "-c", "cp -p /root/before /etc/coax/smb.conf && rm /etc/systemd/system/coax.service.d/50-coax-setup.conf && "
+                      "systemctl daemon-reload && systemctl reset-failed coax && systemctl restart coax")
+    expect(case.service("MainPID") != old and case.service("ActiveState") == "active", "the service runs again")
+
+
 def confined(case):
     """The process has its own user, one capability and a filter of system calls."""
     status = case.status_of_service()
@@ -183,7 +237,7 @@ def remove(case):
     expect(case.machine.run("test", "-s", "/srv/files/SENT.BIN").returncode == 0, "shared files stay")
 
 
-CASES = (install, confined, visible, users, reload, mistake, upgrade, remove)
+CASES = (two_commands, install, confined, visible, users, set_up, reload, mistake, upgrade, remove)
 
 
 def package(given):

@@ -12,48 +12,74 @@ const BOUND: &str = "07";
 
 /// The kind of port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// A listening TCP socket.
     Tcp,
     /// A UDP socket.
     Udp,
 }
 
+/// A socket that receives at a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Its address.
+    pub address: SocketAddr,
+    /// The number of the user who created it.
+    pub user: u32,
+    /// Number and name of a process that has it open; `None` if this process may not look into those of that user.
+    pub process: Option<(u32, String)>,
+}
+
+/// The sockets that receive at these ports, at any address, as far as `/proc` lists them.
+pub fn sockets(kind: Kind, ports: &[u16]) -> Vec<Held> {
+    let entries = entries(kind).into_iter();
+    let wanted = entries.filter(|entry| ports.contains(&entry.address.port()));
+    let held = wanted.map(|entry| Held {
+        address: entry.address,
+        user: entry.uid,
+        process: process_with(entry.inode),
+    });
+    held.collect()
+}
+
 /// The program that holds a port, as `smbd (process 812)`, or the owning user if the process belongs to another user.
 /// `None` if `/proc` does not list the socket.
 pub(super) fn of(address: SocketAddr, kind: Kind) -> Option<String> {
-    let socket = tables(kind).find_map(|table| {
-        let text = std::fs::read_to_string(table).ok()?;
-        text.lines()
-            .skip(1)
-            .find_map(|line| entry(line, address, kind))
-    })?;
-    Some(
-        process_with(socket.inode).unwrap_or_else(|| match socket.uid {
-            0 => "a process of root".into(),
-            uid => format!("a process of the user with number {uid}"),
-        }),
-    )
+    let socket = entries(kind)
+        .into_iter()
+        .find(|entry| conflicts(entry.address, address))?;
+    Some(match (process_with(socket.inode), socket.uid) {
+        (Some((number, name)), _) => format!("{name} (process {number})"),
+        (None, 0) => "a process of root".into(),
+        (None, uid) => format!("a process of the user with number {uid}"),
+    })
 }
 
-fn tables(kind: Kind) -> impl Iterator<Item = &'static Path> {
-    match kind {
+/// Whether a socket at `held` prevents another one at `wanted`.
+pub fn conflicts(held: SocketAddr, wanted: SocketAddr) -> bool {
+    held.port() == wanted.port() && overlaps(held.ip(), wanted.ip())
+}
+
+fn entries(kind: Kind) -> Vec<Entry> {
+    let tables = match kind {
         Kind::Tcp => ["/proc/net/tcp", "/proc/net/tcp6"],
         Kind::Udp => ["/proc/net/udp", "/proc/net/udp6"],
-    }
-    .into_iter()
-    .map(Path::new)
+    };
+    let texts = tables.map(|table| std::fs::read_to_string(table).unwrap_or_default());
+    let lines = texts.iter().flat_map(|text| text.lines().skip(1));
+    lines.filter_map(|line| entry(line, kind)).collect()
 }
 
 /// A socket of the kernel's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
+    address: SocketAddr,
     inode: u64,
     uid: u32,
 }
 
-/// Parses a line; `None` if its socket does not conflict with `wanted`.
-fn entry(line: &str, wanted: SocketAddr, kind: Kind) -> Option<Entry> {
+/// Parses a line; `None` if its socket does not receive from everybody.
+fn entry(line: &str, kind: Kind) -> Option<Entry> {
     let mut fields = line.split_whitespace();
     let (address, port) = fields.nth(1)?.split_once(':')?;
     let state = fields.nth(1)?;
@@ -63,10 +89,13 @@ fn entry(line: &str, wanted: SocketAddr, kind: Kind) -> Option<Entry> {
         Kind::Tcp => state == LISTENING,
         Kind::Udp => state == BOUND,
     };
-    let is_in_the_way = here
-        && u16::from_str_radix(port, 16).ok()? == wanted.port()
-        && overlaps(ip(address)?, wanted.ip());
-    is_in_the_way.then_some(Entry { inode, uid })
+    let port = u16::from_str_radix(port, 16).ok()?;
+    let address = SocketAddr::new(ip(address)?, port);
+    here.then_some(Entry {
+        address,
+        inode,
+        uid,
+    })
 }
 
 fn overlaps(a: IpAddr, b: IpAddr) -> bool {
@@ -90,7 +119,7 @@ fn ip(hex: &str) -> Option<IpAddr> {
     }
 }
 
-fn process_with(inode: u64) -> Option<String> {
+fn process_with(inode: u64) -> Option<(u32, String)> {
     let wanted = format!("socket:[{inode}]");
     let has = |process: &Path| {
         let files = std::fs::read_dir(process.join("fd")).into_iter().flatten();
@@ -104,7 +133,7 @@ fn process_with(inode: u64) -> Option<String> {
         let path = process.path();
         has(&path).then(|| {
             let name = std::fs::read_to_string(path.join("comm")).unwrap_or_default();
-            format!("{} (process {number})", name.trim_end())
+            (number, name.trim_end().to_owned())
         })
     })
 }
@@ -119,19 +148,14 @@ mod tests {
     #[test]
     #[cfg(target_endian = "little")]
     fn a_listening_socket_is_in_the_way_of_its_port_at_its_address_and_at_every_address() {
-        let found = |wanted: &str| entry(LINE, wanted.parse().unwrap(), Kind::Tcp);
-        let held = Some(Entry {
-            inode: 31337,
-            uid: 1000,
-        });
-        assert_eq!(found("127.0.0.1:3306"), held);
-        assert_eq!(found("0.0.0.0:3306"), held);
-        assert_eq!(found("127.0.0.2:3306"), None);
-        assert_eq!(found("127.0.0.1:3307"), None);
+        let held = entry(LINE, Kind::Tcp).unwrap();
+        assert_eq!((held.inode, held.uid), (31337, 1000));
+        let found = |wanted: &str| conflicts(held.address, wanted.parse().unwrap());
+        assert!(found("127.0.0.1:3306") && found("0.0.0.0:3306"));
+        assert!(!found("127.0.0.2:3306") && !found("127.0.0.1:3307"));
         let connected = LINE.replace(" 0A ", " 01 ");
-        let wanted = "127.0.0.1:3306".parse().unwrap();
-        assert_eq!(entry(&connected, wanted, Kind::Tcp), None);
-        assert_eq!(entry("garbage", wanted, Kind::Tcp), None);
+        assert_eq!(entry(&connected, Kind::Tcp), None);
+        assert_eq!(entry("garbage", Kind::Tcp), None);
         assert_eq!(ip("0100007f0100007"), None);
         assert!(ip(&"0".repeat(32)).unwrap().is_unspecified());
     }

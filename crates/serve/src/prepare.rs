@@ -3,7 +3,7 @@
 //! Starting and `--check` both go through [`Prepared::new`], so a check finds what a start would: it reads the password
 //! file, opens the shares' folders and the log file, and binds the ports. A check then releases them.
 
-use std::os::unix::net::UnixListener;
+use std::{os::unix::net::UnixListener, path::PathBuf};
 
 use coax_ethernet::{Interface, OpenError, Port, Protocol};
 use coax_netbios::Transport;
@@ -19,11 +19,12 @@ use super::{
     log_file::LogFile,
     netbios, pcap, report,
     sandbox::privileges::Account,
+    share_path,
     takeover::{Deed, Takeover},
 };
 use coax_smbconf::{
     diagnostic::Diagnostic,
-    settings::{IpxInterface, Pacing, Settings},
+    settings::{IpxInterface, Pacing, Settings, ShareSettings},
 };
 
 /// A server that could start.
@@ -118,6 +119,24 @@ impl Prepared {
     pub fn discard(self) {
         self.log.into_iter().for_each(LogFile::discard);
     }
+}
+
+/// Does what a start does, except for sockets and the log file: what is wrong with shares, users and code pages. Nothing
+/// is changed.
+pub fn check(settings: &Settings) -> Vec<Diagnostic> {
+    let mut said = Vec::new();
+    if let Err(Rejected(reasons)) = build::server(settings, &mut said) {
+        said.extend(reasons);
+    }
+    let user = settings.global.run_as.as_deref();
+    let account = user.map(Account::find).transpose();
+    said.extend(account.err().map(Diagnostic::error));
+    said
+}
+
+/// The folder that a share shares, its macros replaced; `None` if it differs between clients.
+pub fn folder_of(settings: &Settings, share: &ShareSettings) -> Option<PathBuf> {
+    share_path::path(settings, share).ok().map(PathBuf::from)
 }
 
 /// Every socket of the server, bound.

@@ -16,35 +16,35 @@ const LESS_THAN_A_HUNDREDTH: u64 = 1 << 30;
 
 /// Properties of a folder and its file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Folder {
+pub struct Folder {
     /// The server's user may create files in it, as far as permissions say.
-    pub(super) may_write: bool,
+    pub may_write: bool,
     /// The file system is mounted read-only.
-    pub(super) read_only: bool,
+    pub read_only: bool,
     /// The file system supports user extended attributes.
-    pub(super) keeps_attributes: bool,
+    pub keeps_attributes: bool,
     /// File names are case-sensitive.
-    pub(super) tells_case: bool,
+    pub tells_case: bool,
     /// Bytes free for the server's user, and of all.
-    pub(super) space: (u64, u64),
+    pub space: (u64, u64),
     /// No more files can be created: the file system has no inode left.
-    pub(super) out_of_inodes: bool,
+    pub out_of_inodes: bool,
 }
 
 /// A problem of a share's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Problem {
+pub struct Problem {
     /// The problem.
-    pub(super) text: String,
+    pub text: String,
     /// The remedy.
-    pub(super) remedy: String,
+    pub remedy: String,
 }
 
 /// Inspects a folder without changing it.
 ///
 /// # Errors
 /// The system's error for the folder.
-pub(super) fn look(path: &Path) -> Result<Folder, Errno> {
+pub fn look(path: &Path) -> Result<Folder, Errno> {
     let wanted = Want::WRITE_OK | Want::EXEC_OK;
     let access = rustix::fs::accessat(CWD, path, wanted, AtFlags::EACCESS);
     let disk = rustix::fs::statvfs(path)?;
@@ -83,7 +83,7 @@ fn tells_case(path: &Path) -> bool {
 }
 
 /// The problems of a share's folder.
-pub(super) fn problems(share: &ShareSettings, path: &Path, folder: Folder) -> Vec<Problem> {
+pub fn problems(share: &ShareSettings, path: &Path, folder: Folder) -> Vec<Problem> {
     let path = path.display();
     let name = &share.name;
     let mut found = Vec::new();
@@ -168,7 +168,7 @@ fn write_obstacle(share: &ShareSettings, folder: Folder) -> Option<&'static str>
 }
 
 /// Whether the settings allow any user to write.
-fn writable(share: &ShareSettings) -> bool {
+pub fn writable(share: &ShareSettings) -> bool {
     share.printable || !share.read_only || !share.write_list.is_empty()
 }
 

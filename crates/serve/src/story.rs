@@ -38,6 +38,8 @@ pub(super) struct Story {
     uses_a_share: bool,
     fatal: Option<String>,
     repeats: Repeats,
+    /// Requests that a setting would have allowed, for the status.
+    curable: Vec<String>,
     /// Present only if the client's requests are logged.
     trace: Option<Box<Trace>>,
     /// Present only if the server is for continuous integration.
@@ -76,6 +78,7 @@ impl Story {
             uses_a_share: false,
             fatal: None,
             repeats: Repeats::default(),
+            curable: Vec::new(),
             trace: None,
             inspector: None,
             requests: 0,
@@ -106,7 +109,7 @@ impl Story {
             busy: false,
             account: None,
             advice: None,
-            refused: line.refused.clone(),
+            refused: [&line.refused[..], &self.curable].concat(),
         }
     }
 
@@ -352,6 +355,15 @@ impl Story {
     fn request_refused(&mut self, now: Time, refused: RefusedRequest) {
         if let Some(inspector) = &mut self.inspector {
             inspector.reason(&refused.why, refused.setting.as_deref());
+        }
+        if let Some(setting) = &refused.setting {
+            let place = refused.path.as_ref().or(refused.share.as_ref());
+            let (command, why) = (refused.command, &refused.why);
+            let place = place.map(|place| format!(" {place}")).unwrap_or_default();
+            let text = format!("{command}{place}: {why} ('{setting}' would allow it)");
+            if self.curable.len() < REFUSALS && !self.curable.contains(&text) {
+                self.curable.push(text);
+            }
         }
         let user = refused.user.unwrap_or_else(|| self.guest.clone());
         let line = RefusedLine {

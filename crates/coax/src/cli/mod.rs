@@ -6,6 +6,7 @@ pub mod bench;
 pub mod browse;
 pub mod credentials;
 pub mod decode;
+pub mod doctor;
 pub mod explain;
 pub mod files;
 pub mod hello;
@@ -21,6 +22,7 @@ pub mod progress;
 pub mod prompt;
 pub mod replay;
 pub mod serve;
+pub mod setup;
 pub mod speed;
 pub mod status;
 pub mod tour;
@@ -72,6 +74,10 @@ pub enum Command {
     Serve(Box<serve::ServeArgs>),
     /// Show the clients and open files of a server on this machine, or disconnect a client
     Status(Box<status::StatusArgs>),
+    /// Write smb.conf, users and settings of the service from four answers
+    Setup(Box<setup::SetupArgs>),
+    /// Check this machine, its network and a client for what keeps clients out
+    Doctor(Box<doctor::DoctorArgs>),
     /// Add, remove and list the users of 'coax serve'
     User(Box<user::UserArgs>),
     /// Copy a file both ways with each redirector profile and compare
@@ -145,6 +151,8 @@ fn run(given: &[OsString]) -> Result<ExitCode, WrongUsage> {
     Ok(match parsed(arguments)?.command {
         Command::Serve(args) => serve::main(*args)?,
         Command::Status(args) => status::main(&args),
+        Command::Setup(args) => setup::main(&args)?,
+        Command::Doctor(args) => doctor::main(&args)?,
         Command::User(args) => user::main(&args)?,
         Command::Bench(args) => bench::main(&args)?,
         Command::Lab(args) => lab::main(&args)?,

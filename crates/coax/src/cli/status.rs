@@ -1,6 +1,6 @@
 //! `coax status`: what a server on this machine does now.
 
-mod ask;
+pub(super) mod ask;
 mod text;
 mod waits;
 

@@ -17,7 +17,7 @@ const ANSWER_MAX: u64 = 64 << 20;
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(super) enum AskError {
+pub enum AskError {
     /// Nothing answers at the socket.
     Silent(String),
     /// The server refused.
@@ -43,7 +43,7 @@ impl std::fmt::Display for AskError {
 ///
 /// # Errors
 /// There is no answer, or the server refuses.
-pub(super) fn ask(socket: &Path, ask: Ask) -> Result<Answer, AskError> {
+pub fn ask(socket: &Path, ask: Ask) -> Result<Answer, AskError> {
     let silent =
         |error: std::io::Error| AskError::Silent(format!("at {}: {error}", socket.display()));
     let mut stream = UnixStream::connect(socket).map_err(silent)?;

@@ -1,0 +1,178 @@
+//! What the packet filter does with the first packet of a client, from the rules that `nft` and `iptables-save` print.
+//!
+//! A test that coax does not know may or may not match, and the answer says so: [`Fate::Perhaps`].
+
+mod iptables;
+mod nft;
+mod walk;
+
+use std::net::Ipv4Addr;
+
+use coax_netbios::Network;
+
+pub use iptables::iptables;
+pub use nft::nft;
+pub use walk::fate;
+
+/// The rules of all tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ruleset {
+    /// The chains.
+    pub chains: Vec<Chain>,
+}
+
+impl Ruleset {
+    /// Adds the chains of another source, which knows more of the tables that both contain.
+    #[must_use]
+    pub fn with(mut self, other: Self) -> Self {
+        let again = |chain: &Chain| other.chains.iter().any(|c| c.table == chain.table);
+        self.chains.retain(|chain| !again(chain));
+        self.chains.extend(other.chains);
+        self
+    }
+}
+
+/// A chain of rules.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chain {
+    /// Its table, such as `inet filter`.
+    pub table: String,
+    /// Its name.
+    pub name: String,
+    /// It filters packets that arrive for this machine: its priority, and whether it drops what no rule decides.
+    pub base: Option<Base>,
+    /// The rules, in order.
+    pub rules: Vec<Rule>,
+}
+
+/// Where packets enter the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// The policy is to drop.
+    pub drops: bool,
+}
+
+/// A rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rule {
+    /// As a person knows it.
+    pub text: String,
+    /// All must hold.
+    pub tests: Vec<Test>,
+    /// What happens then.
+    pub verdict: Verdict,
+}
+
+/// A condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// What is looked at.
+    pub on: On,
+    /// It must not hold.
+    pub negated: bool,
+}
+
+/// What a condition looks at, and what it wants to see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum On {
+    /// `tcp`, `udp`, or a number.
+    Protocol(Vec<String>),
+    /// The destination port.
+    Port(Vec<(u16, u16)>),
+    /// The state of connection tracking.
+    State(Vec<String>),
+    /// The interface; `+` or `*` at the end stands for the rest.
+    Interface(Vec<String>),
+    /// The sender, as ranges.
+    Source(Vec<(Ipv4Addr, Ipv4Addr)>),
+    /// What is true of every packet in question: IPv4, to an address of this machine.
+    Always,
+    /// What is true of none: another family of addresses, multicast.
+    Never,
+    /// Something else.
+    Unknown,
+}
+
+/// What a rule does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Verdict {
+    /// The next rule decides.
+    #[default]
+    Continue,
+    /// The packet passes this base chain.
+    Accept,
+    /// It is dropped or rejected.
+    Drop,
+    /// Another chain decides, then this one.
+    Jump(String),
+    /// Another chain decides, then the one before.
+    Goto(String),
+    /// The calling chain decides.
+    Return,
+    /// Not known, such as a queue.
+    Unknown,
+}
+
+/// The first packet of a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// `tcp` or `udp`.
+    pub protocol: &'a str,
+    /// The destination port.
+    pub port: u16,
+    /// The interface that it arrives on.
+    pub interface: &'a str,
+    /// The senders.
+    pub source: Network,
+}
+
+/// What becomes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrives.
+    Arrives,
+    /// This rule or policy of a table drops it.
+    Dropped(Place),
+    /// This rule may drop it.
+    Perhaps(Place),
+}
+
+/// A rule that drops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its table.
+    pub table: String,
+    /// Its chain.
+    pub chain: String,
+    /// The rule, or the policy.
+    pub rule: String,
+}
+
+/// First and last address of a network or an address.
+fn range_of(text: &str) -> Option<(Ipv4Addr, Ipv4Addr)> {
+    let (address, mask) = match text.split_once('/') {
+        Some((address, mask)) => (address, Some(mask)),
+        None => (text, None),
+    };
+    let address: Ipv4Addr = address.parse().ok()?;
+    let network = match mask.map(|mask| (mask.parse::<u8>(), mask.parse::<Ipv4Addr>())) {
+        None => Network {
+            address,
+            prefix: 32,
+        },
+        Some((Ok(prefix @ 0..=32), _)) => Network { address, prefix },
+        Some((_, Ok(mask))) => Network::with_mask(address, mask),
+        Some(_) => return None,
+    };
+    Some(ends(network))
+}
+
+/// First and last address of a network.
+fn ends(network: Network) -> (Ipv4Addr, Ipv4Addr) {
+    let last = network.broadcast();
+    let hosts = u32::MAX.checked_shr(u32::from(network.prefix)).unwrap_or(0);
+    (Ipv4Addr::from(u32::from(last) & !hosts), last)
+}
+
+#[cfg(test)]
+mod tests;
