@@ -194,8 +194,11 @@ impl WinsHost {
                 let text = format!("WINS: a second machine wanted the name {name} and was refused");
                 host.reporter.notice(text);
             } else if !self.hook.is_empty() {
+                let Some(line) = command(&self.hook, &event) else {
+                    continue;
+                };
                 let order = Order {
-                    line: command(&self.hook, &event),
+                    line,
                     folder: "/".into(),
                     file: None,
                 };
@@ -215,20 +218,24 @@ impl WinsHost {
     }
 }
 
-/// `HOOK add NAME 20 TTL ADDRESS…`, as Samba calls it. The name is the client's and becomes one harmless word.
-fn command(hook: &str, event: &WinsEvent) -> String {
+/// `HOOK add NAME 20 TTL ADDRESS…`, as Samba calls it. The name is the client's. As in Samba, there is no call for a name
+/// that is more than one harmless word: the hook would get another name.
+fn command(hook: &str, event: &WinsEvent) -> Option<String> {
     let operation = match event.change {
         WinsChange::Add => "add",
         WinsChange::Refresh => "refresh",
         WinsChange::Delete | WinsChange::Refused => "delete",
     };
-    let name = one_word(&String::from_utf8_lossy(event.name.characters()));
+    let name = String::from_utf8_lossy(event.name.characters());
+    if one_word(&name) != name {
+        return None;
+    }
     let suffix = event.name.suffix();
     let mut line = format!("{hook} {operation} {name} {suffix:02x} {}", event.ttl_s);
     for address in &event.addresses {
         line.push_str(&format!(" {address}"));
     }
-    line
+    Some(line)
 }
 
 /// Writes each text to a new file that replaces the old one, so that a crash leaves one of the two.
@@ -254,17 +261,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hook_gets_the_name_as_one_harmless_word() {
-        let event = WinsEvent {
+    fn the_hook_gets_names_that_are_one_harmless_word_and_no_others() {
+        let event = |name: &[u8; 16]| WinsEvent {
             change: WinsChange::Add,
-            name: NbName(*b"$(rm -rf x)    \x20"),
+            name: NbName(*name),
             ttl_s: 60,
             addresses: vec![[10, 0, 0, 1].into()],
         };
         assert_eq!(
-            command("/bin/hook", &event),
-            "/bin/hook add __rm_-rf_x_ 20 60 10.0.0.1"
+            command("/bin/hook", &event(b"HYPHEN-DOT.0   \x20")).as_deref(),
+            Some("/bin/hook add HYPHEN-DOT.0 20 60 10.0.0.1")
         );
+        for name in [
+            b"$(rm -rf x)    \x20",
+            b"A B            \x20",
+            b"-R             \x20",
+        ] {
+            assert_eq!(command("/bin/hook", &event(name)), None);
+        }
     }
 
     #[test]
