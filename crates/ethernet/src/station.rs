@@ -144,6 +144,9 @@ impl Drop for Station {
     }
 }
 
+/// Where notices go.
+type Notify<E> = Box<dyn FnMut(Notice<<E as Engine>::Peer, <E as Engine>::Event>) + Send>;
+
 struct Runner<E: Engine> {
     engine: E,
     clock: Clock,
@@ -151,7 +154,7 @@ struct Runner<E: Engine> {
     epoll: OwnedFd,
     signal: UnixStream,
     orders: Receiver<UnixStream>,
-    notify: Box<dyn FnMut(Notice<E::Peer, E::Event>) + Send>,
+    notify: Notify<E>,
     bridges: HashMap<u64, Bridge>,
     by_session: HashMap<SessionId, u64>,
     next_token: u64,
