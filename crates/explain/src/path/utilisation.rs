@@ -19,6 +19,9 @@ const SLOTS: usize = 5;
 /// Bytes of a full segment on Ethernet; a slot is long enough for this number of them.
 const FULL: u64 = 1538;
 const FULL_PER_SLOT: u64 = 4;
+/// Least share of a path with a queue, in thousandths, that a connection has among others: congestion control gives each its part. If
+/// the distances between packets make it less, a fast host or link sent these packets together, and the rate is not the path's.
+const MIN_OWN_SHARE: u64 = 125;
 /// All of the time, in the unit of [`Utilisation::own_share`].
 pub(crate) const WHOLE: u64 = 1000;
 
@@ -134,13 +137,13 @@ impl Utilisation {
         }
         let own = shape.pace.saturating_mul(bytes) / 1000;
         let fills_path = own >= elapsed / 100 * MIN_SATURATED_QUEUED;
-        Some(
-            if has_queue && shape.is_at_sender && own > 0 && !fills_path {
-                own.saturating_mul(WHOLE) / elapsed.max(1)
-            } else {
-                WHOLE
-            },
-        )
+        let share = own.saturating_mul(WHOLE) / elapsed.max(1);
+        let has_others = has_queue && shape.is_at_sender && !fills_path;
+        Some(if has_others && share >= MIN_OWN_SHARE {
+            share
+        } else {
+            WHOLE
+        })
     }
 
     /// Picoseconds per byte.
@@ -271,5 +274,11 @@ mod tests {
         // half of what passes the queue is other traffic
         let own = share(2052, 60).unwrap_or_default();
         assert!((450..=550).contains(&own), "{own}");
+    }
+
+    #[test]
+    fn distances_far_below_what_a_standing_queue_lets_through_are_not_those_of_the_path() {
+        // a queue that never drains, and distances as of a path 20 times as fast
+        assert_eq!(share(20 * 1026, 60), Some(WHOLE));
     }
 }
