@@ -13,6 +13,7 @@ pub mod cause;
 pub mod laws;
 pub mod link;
 pub mod machine;
+pub mod medium;
 pub mod payload;
 pub mod queue;
 pub mod rng;

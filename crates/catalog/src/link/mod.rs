@@ -22,8 +22,10 @@ pub enum Duplex {
     /// They may.
     #[default]
     Full,
-    /// They share the medium.
+    /// They share the medium and take turns, without collisions.
     Half,
+    /// They share the medium with other stations by CSMA/CD (IEEE 802.3): a hub or a coaxial cable.
+    Shared,
 }
 
 /// Delays single frames so that later ones overtake them.
@@ -35,6 +37,29 @@ pub struct Reorder {
     /// For how long.
     #[serde(deserialize_with = "span")]
     pub delay: Span,
+}
+
+/// Stations on a shared medium beside client and server, and what they send in total.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Others {
+    /// How many.
+    pub stations: u32,
+    /// Bytes of each of their frames, from address to checksum.
+    pub frame_bytes: u64,
+    /// What all of them offer, as a part of the rate; 1 and more is an overload.
+    pub load: f64,
+}
+
+impl Default for Others {
+    /// None.
+    fn default() -> Self {
+        Self {
+            stations: 0,
+            frame_bytes: 1518,
+            load: 0.1,
+        }
+    }
 }
 
 /// A link between client and server.
@@ -54,6 +79,8 @@ pub struct LinkParams {
     pub queue_bytes: u64,
     /// Whether both directions may be busy at once.
     pub duplex: Duplex,
+    /// Other stations, if the medium is shared.
+    pub others: Others,
     /// Loss on the way to the server.
     pub loss_to_server: LossParams,
     /// Loss on the way to the client.
@@ -71,6 +98,7 @@ impl Default for LinkParams {
             delay: Span(60_000),
             queue_bytes: 0,
             duplex: Duplex::Full,
+            others: Others::default(),
             loss_to_server: LossParams::default(),
             loss_to_client: LossParams::default(),
             reorder: Reorder::default(),
@@ -88,6 +116,9 @@ impl LinkParams {
 const fn serialisation(rate: u64, bytes: u64) -> Span {
     Span(bytes.saturating_mul(8_000_000_000) / if rate == 0 { 1 } else { rate })
 }
+
+/// Bits of a slot time (IEEE 802.3): a station must notice a collision while it sends the smallest frame.
+const SLOT_BITS: u64 = 512;
 
 impl Described for LinkParams {
     const KIND: &'static str = "link";
@@ -109,6 +140,23 @@ impl Described for LinkParams {
                 "reorder",
                 (0.0..=1.0).contains(&self.reorder.probability),
                 "a probability of 0 to 1",
+            ),
+            (
+                "others",
+                self.others.stations <= 1000
+                    && (64..=1518).contains(&self.others.frame_bytes)
+                    && (0.0..=10.0).contains(&self.others.load),
+                "up to 1000 stations, frames of 64 to 1518 bytes, and a load of 0 to 10",
+            ),
+            (
+                "others",
+                self.others.stations == 0 || self.duplex == Duplex::Shared,
+                "others only with duplex = \"shared\"",
+            ),
+            (
+                "duplex",
+                self.duplex != Duplex::Shared || (self.access_rate.is_none() && self.delay.0 <= SLOT_BITS * 500_000_000 / self.rate.max(1)),
+                "shared without access_rate, and with a delay of half a slot at most (25.6 us at 10 Mbit/s)",
             ),
         ];
         broken(&rules)?;

@@ -3,8 +3,10 @@
 //! Frames are sent one after the other. A link with an access rate is a path: the card sends at the access rate to a
 //! router, whose queue feeds the slower link and drops the excess.
 //!
-//! Not modelled: collisions (hosts on a half-duplex link take turns in the order of their requests, without CSMA/CD's
-//! back-off), frames of other connections, fragments, and other framing than Ethernet's on the slower link.
+//! A shared link is a [`Medium`](crate::medium::Medium) instead of two wires. Hosts on a half-duplex link take turns in the order of their
+//! requests, without collisions.
+//!
+//! Not modelled: fragments, and other framing than Ethernet's on the slower link.
 
 mod fate;
 mod loss;
@@ -12,7 +14,7 @@ mod nic;
 
 use coax_wire::time::{Span, Time};
 
-pub use coax_catalog::link::{Duplex, LinkParams, LossParams, LossRule, Reorder};
+pub use coax_catalog::link::{Duplex, LinkParams, LossParams, LossRule, Others, Reorder};
 pub(crate) use fate::Fate;
 use nic::Ring;
 pub use nic::{NicParams, TxFull};
@@ -129,19 +131,24 @@ impl Direction {
         self.ring.take(account.at(), frame.bytes);
         match self.route(account, &frame) {
             None => Fate::QueueFull { leaves },
-            Some(_) if self.loss.strikes(frame.data) => Fate::Lost { leaves },
-            Some(account) => {
-                let held = if self.rng.chance(self.reorder.probability) {
-                    self.reorder.delay
-                } else {
-                    Span(0)
-                };
-                let arrives = account.at() + self.delay + held;
-                Fate::Arrives {
-                    leaves,
-                    account: account.transit(arrives),
-                }
-            }
+            Some(account) => self.land(leaves, account, frame.data),
+        }
+    }
+
+    /// A frame that left at `leaves` is at the end of its wire at the account's time.
+    pub(crate) fn land(&mut self, leaves: Time, account: Provenance, data: bool) -> Fate {
+        if self.loss.strikes(data) {
+            return Fate::Lost { leaves };
+        }
+        let held = if self.rng.chance(self.reorder.probability) {
+            self.reorder.delay
+        } else {
+            Span(0)
+        };
+        let arrives = account.at() + self.delay + held;
+        Fate::Arrives {
+            leaves,
+            account: account.transit(arrives),
         }
     }
 

@@ -23,8 +23,8 @@ use crate::{
 
 /// What the lab does not model; every report lists it.
 pub const NOT_MODELLED: [&str; 8] = [
-    "more than one client, connection or user",
-    "other traffic, collisions and back-off on a shared cable",
+    "more than one client, connection or user of the server",
+    "repeaters and different distances on a shared cable, and other traffic elsewhere",
     "caches, seeks and fragmentation of disks",
     "opening, searching and closing beyond a request's fixed cost",
     "a server that deals with several requests of one client at once",

@@ -33,6 +33,8 @@ impl World {
                 }
             }
             Event::Left(side) => self.next_job(side),
+            Event::Medium => self.medium_step(),
+            Event::Off(side) => self.off(side),
             Event::TcpTimer(side) => self.tcp_timer(side),
             Event::App(side, event) => self.pending.push_back((side, event, self.current.clone())),
         }
@@ -125,7 +127,7 @@ impl World {
 
     /// The processor starts the job that has waited longest. The job continues the account of the job before it,
     /// because it waited for that one.
-    fn next_job(&mut self, side: Side) {
+    pub(super) fn next_job(&mut self, side: Side) {
         let now = self.now;
         let current = self.current.clone();
         let host = self.host_mut(side);
@@ -257,6 +259,10 @@ impl World {
 
     /// Passes a segment to the card; false if the driver must wait.
     fn hand_to_card(&mut self, side: Side, segment: Box<Segment>) -> bool {
+        let segment = match self.hand_to_cable(side, segment) {
+            Ok(goes_on) => return goes_on,
+            Err(segment) => segment,
+        };
         let medium = if self.half_duplex {
             self.host(side.peer()).way.busy_until()
         } else {
@@ -290,7 +296,7 @@ impl World {
     }
 
     /// Counts the result of sending a frame.
-    fn count(&mut self, side: Side, fate: &Fate, segment: &Segment) {
+    pub(super) fn count(&mut self, side: Side, fate: &Fate, segment: &Segment) {
         let paths = &mut self.host_mut(side).paths;
         match fate {
             Fate::RingBlocked { .. } => return,
@@ -306,7 +312,7 @@ impl World {
         paths.wire_bytes = paths.wire_bytes.saturating_add(segment.on_wire());
     }
 
-    fn saw(&mut self, from: Side, happened: Happened, segment: &Segment) {
+    pub(super) fn saw(&mut self, from: Side, happened: Happened, segment: &Segment) {
         self.watch.saw(self.now, from, happened, segment);
     }
 
@@ -324,7 +330,7 @@ impl World {
         true
     }
 
-    fn tap(&mut self, tap: Tap, from: Side, segment: &Segment, at: Time) {
+    pub(super) fn tap(&mut self, tap: Tap, from: Side, segment: &Segment, at: Time) {
         for recorder in &mut self.recorders {
             if recorder.tap() == tap {
                 recorder.frame(at, from, segment);

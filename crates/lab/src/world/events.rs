@@ -13,6 +13,10 @@ pub(super) enum Event {
     RingFree(Side, Box<Segment>),
     /// The frame that the driver waited for has left the ring.
     Left(Side),
+    /// The shared medium decides on a transmission.
+    Medium,
+    /// A frame on the shared medium has ended.
+    Off(Side),
     TcpTimer(Side),
     App(Side, AppEvent),
 }

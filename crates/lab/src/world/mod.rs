@@ -7,6 +7,7 @@
 //! Not modelled: interrupts (received frames wait like other jobs), more than one connection, processor time of TCP
 //! timers.
 
+mod cable;
 mod digest;
 mod dispatch;
 mod events;
@@ -20,6 +21,7 @@ use alloc::{collections::VecDeque, vec::Vec};
 pub use coax_catalog::host::HostParams;
 use coax_wire::time::{Span, Time};
 
+use cable::Cable;
 use digest::Digest;
 use events::Event;
 pub(crate) use host::Host;
@@ -83,6 +85,8 @@ pub struct World {
     client: Host,
     server: Host,
     half_duplex: bool,
+    /// The link, if it is a shared medium.
+    cable: Option<Cable>,
     port: u16,
     ttls: [u8; 2],
     exchange: Cause,
@@ -108,6 +112,7 @@ impl World {
         let client = Host::new(&setup.client, link, &link.loss_to_server, &mut rng);
         let mut server = Host::new(&setup.server, link, &link.loss_to_client, &mut rng);
         server.tcp.listen();
+        let cable = Cable::of(link, &mut rng);
         Self {
             now: Time(0),
             events: EventQueue::new(),
@@ -116,6 +121,7 @@ impl World {
             client,
             server,
             half_duplex: link.duplex == Duplex::Half,
+            cable,
             port: setup.port,
             ttls: [setup.client.stack.ttl, setup.server.stack.ttl],
             exchange: Cause::RoundTrips,

@@ -30,6 +30,7 @@ impl World {
                 .push_back((side, AppEvent::Start, self.current.clone()));
         }
         self.deliver_events(client, server);
+        self.watch_medium();
         while !self.stopped {
             match self.events.next_time() {
                 None => return Ended::Idle,
