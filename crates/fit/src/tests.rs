@@ -220,10 +220,16 @@ fn client_and_server_work_for_a_request_are_known_together() {
         let kind = measured.setting.kind;
         measured.seconds = seconds(&Run { scenario, kind }, 100_000).unwrap();
     }
-    let found = estimate(&problem, &options(1), &mut simulate).unwrap();
-    let pair = found.together.iter().find(|pair| pair.correlation < 0.0);
-    let pair = pair.unwrap();
-    assert_eq!(pair.names, ["client.request", "server.request"]);
+    let more = Options {
+        members: 48,
+        ..options(1)
+    };
+    let found = estimate(&problem, &more, &mut simulate).unwrap();
+    let are_named = found
+        .together
+        .iter()
+        .any(|pair| pair.names == ["client.request", "server.request"] && pair.correlation < 0.0);
+    assert!(are_named, "{:?}", found.together);
     let narrow = found
         .parameters
         .iter()

@@ -16,6 +16,8 @@ fn setup(stations: u32, load: f64) -> Setup {
     let mut setup = Setup::default();
     for host in [&mut setup.client, &mut setup.server] {
         host.stack = built_in("linux").unwrap().params;
+        // that of old machines; a larger one is captured, see below
+        host.stack.receive_window = 8760;
     }
     setup.link = LinkParams {
         rate: 10_000_000,
@@ -35,7 +37,11 @@ fn run(setup: &Setup) -> BulkResult {
     let result = apps::bulk(setup, Side::Server, BYTES, LIMIT);
     assert!(result.intact);
     assert_eq!(result.bytes, BYTES);
-    assert_eq!(result.account.total(), result.took, "the causes are the time");
+    assert_eq!(
+        result.account.total(),
+        result.took,
+        "the causes are the time"
+    );
     result
 }
 
@@ -55,23 +61,46 @@ fn alone_on_the_cable_data_and_acks_share_it() {
     let ratio = seconds(&result) / alone();
     let medium = *result.world.medium().unwrap();
     println!("{:.3} s, {ratio:.3}, {medium:?}", seconds(&result));
-    assert!((1.0..1.12).contains(&ratio), "{ratio}");
+    assert!((1.0..1.2).contains(&ratio), "{ratio}");
     // an ACK that was ready during a frame collides with the next frame of data
     assert!(medium.collisions > 0 && medium.dropped == 0, "{medium:?}");
+}
+
+/// The capture effect (Ramakrishnan and Yang, LCN 1994): the sender of a large window has always a frame and wins each collision against the
+/// receiver, whose ACKs wait ever longer and are dropped after 16 collisions. A small window ends before that.
+#[test]
+fn a_sender_with_a_large_window_captures_the_cable() {
+    let small = run(&setup(0, 0.0));
+    let mut setup = setup(0, 0.0);
+    setup.client.stack.receive_window = 1 << 20;
+    let large = run(&setup);
+    let dropped = |result: &BulkResult| result.world.medium().unwrap().dropped;
+    assert_eq!(dropped(&small), 0);
+    assert!(dropped(&large) > 0);
+    assert!(seconds(&large) > seconds(&small) * 1.1);
 }
 
 #[test]
 fn a_load_of_others_takes_its_part_and_an_overload_more() {
     let alone = seconds(&run(&setup(0, 0.0)));
     let mut before = alone;
-    for (stations, load) in [(4, 0.2), (4, 0.5), (4, 3.0), (20, 3.0)] {
+    for (stations, load) in [(4, 0.2), (4, 0.5), (4, 1.2)] {
         let result = run(&setup(stations, load));
         let took = seconds(&result);
-        println!("{stations} stations, load {load}: {took:.2} s, {:?}", result.world.medium());
-        assert!(took > before, "{stations} {load}: {took} s after {before} s");
+        println!(
+            "{stations} stations, load {load}: {took:.2} s, {:?}",
+            result.world.medium()
+        );
+        assert!(
+            took > before,
+            "{stations} {load}: {took} s after {before} s"
+        );
         if load < 0.6 {
             let expected = alone / (1.0 - load);
-            assert!((0.85..1.35).contains(&(took / expected)), "{took} against {expected}");
+            assert!(
+                (0.85..1.35).contains(&(took / expected)),
+                "{took} against {expected}"
+            );
         }
         assert!(result.account.get(Cause::Queueing) > Span(0));
         before = took;
@@ -81,9 +110,16 @@ fn a_load_of_others_takes_its_part_and_an_overload_more() {
 #[test]
 fn the_same_seed_gives_the_same_collisions() {
     let seen = |seed| {
-        let setup = Setup { seed, ..setup(5, 0.4) };
+        let setup = Setup {
+            seed,
+            ..setup(5, 0.4)
+        };
         let result = run(&setup);
-        (result.took, result.world.digest(), *result.world.medium().unwrap())
+        (
+            result.took,
+            result.world.digest(),
+            *result.world.medium().unwrap(),
+        )
     };
     assert_eq!(seen(1), seen(1));
     assert_ne!(seen(1), seen(2));
@@ -114,6 +150,9 @@ fn the_events_of_a_copy_grow_with_the_frames_on_the_cable_and_not_with_the_stati
     let few = each(2);
     for stations in [10, 25, 50] {
         let many = each(stations);
-        assert!(many < few * 1.3, "{stations} stations: {many} events a frame, {few} with two");
+        assert!(
+            many < few * 1.3,
+            "{stations} stations: {many} events a frame, {few} with two"
+        );
     }
 }

@@ -155,7 +155,9 @@ impl Described for LinkParams {
             ),
             (
                 "duplex",
-                self.duplex != Duplex::Shared || (self.access_rate.is_none() && self.delay.0 <= SLOT_BITS * 500_000_000 / self.rate.max(1)),
+                self.duplex != Duplex::Shared
+                    || (self.access_rate.is_none()
+                        && self.delay.0 <= SLOT_BITS * 500_000_000 / self.rate.max(1)),
                 "shared without access_rate, and with a delay of half a slot at most (25.6 us at 10 Mbit/s)",
             ),
         ];

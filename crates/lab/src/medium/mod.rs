@@ -11,6 +11,7 @@
 //!
 //! Not modelled: repeaters and different distances (all stations are equally far apart), late collisions, receivers that miss frames.
 
+mod gap;
 mod others;
 #[cfg(test)]
 mod tests;
@@ -20,20 +21,20 @@ use alloc::vec::Vec;
 use coax_catalog::link::Others;
 use coax_wire::time::{Span, Time};
 
+pub(crate) use self::gap::GAP_BYTES;
 use self::others::Traffic;
 use crate::rng::Rng;
 
 /// Bits: interframe gap, slot time, jam, preamble with the start delimiter.
-const GAP: u64 = 96;
+const GAP: u64 = GAP_BYTES * 8;
+/// The last part of the gap, in which a station that waits for its end does not look for a carrier any more (4.2.3.2.1).
+const GAP_END: u64 = 32;
 const SLOT: u64 = 512;
 const JAM: u64 = 32;
 const PREAMBLE: u64 = 64;
 /// Collisions after which the range of the back-off stays the same, and after which the frame is dropped.
 const WIDEST: u32 = 10;
 const MOST_ATTEMPTS: u32 = 16;
-/// Bytes of the interframe gap, which other modules count as part of a frame.
-pub(crate) const GAP_BYTES: u64 = GAP / 8;
-
 /// A station on the medium.
 #[derive(Clone, Debug)]
 struct Station {
@@ -132,7 +133,8 @@ impl Medium {
 
     /// When the next transmission is decided: nobody who is offered a frame later can collide with it.
     pub fn next(&self) -> Option<Time> {
-        self.first().map(|first| first + self.delay)
+        let first = self.first()?;
+        Some(first + self.delay + self.bits(GAP_END))
     }
 
     /// Decides the next transmission.
@@ -141,8 +143,9 @@ impl Medium {
         let heard = first + self.delay;
         let starters: Vec<(usize, Time)> = (0..)
             .zip(&self.stations)
-            .filter_map(|(number, station)| Some((number, self.start(station)?)))
-            .filter(|(_, start)| *start < heard || *start == first)
+            .filter_map(|(number, station)| Some((number, station, self.start(station)?)))
+            .filter(|(_, station, start)| *start == first || self.is_deaf(station, *start, heard))
+            .map(|(number, _, start)| (number, start))
             .collect();
         Some(match starters.as_slice() {
             [(station, start)] => self.send(*station, *start),
@@ -158,6 +161,15 @@ impl Medium {
     fn start(&self, station: &Station) -> Option<Time> {
         let (ready, _) = station.frame?;
         Some(ready.max(station.idle_from + self.bits(GAP)))
+    }
+
+    /// Whether a carrier that arrives at `heard` is too late to stop a station from starting.
+    fn is_deaf(&self, station: &Station, start: Time, heard: Time) -> bool {
+        let waits_for_the_gap = station.frame.is_some_and(|(ready, _)| ready < start);
+        match waits_for_the_gap {
+            true => start < heard + self.bits(GAP_END),
+            false => start < heard,
+        }
     }
 
     fn first(&self) -> Option<Time> {

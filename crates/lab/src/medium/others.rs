@@ -3,7 +3,7 @@
 use coax_catalog::link::Others;
 use coax_wire::time::{Span, Time};
 
-use super::GAP_BYTES;
+use super::gap::GAP_BYTES;
 use crate::rng::Rng;
 
 /// The frames of a station: intervals between their arrivals are equally likely from zero to twice the mean. Frames that cannot be sent at

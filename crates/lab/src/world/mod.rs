@@ -14,6 +14,7 @@ mod events;
 mod host;
 mod requests;
 mod run;
+mod shared;
 mod stats;
 
 use alloc::{collections::VecDeque, vec::Vec};
