@@ -206,7 +206,7 @@ fn a_value_that_no_copy_tells_is_named_as_undetermined() {
 
 #[test]
 fn client_and_server_work_for_a_request_are_known_together() {
-    let (mut problem, ..) = machine(3, 0.0, simulate);
+    let (mut problem, ..) = machine(3, 0.0, closed);
     let values = ["20 us", "3 ms", "3 ms"];
     let mut truth = base();
     for (unknown, value) in problem.unknowns.iter().zip(values) {
@@ -218,13 +218,13 @@ fn client_and_server_work_for_a_request_are_known_together() {
     for measured in &mut problem.measured {
         let scenario = measured.setting.scenario(&truth).unwrap();
         let kind = measured.setting.kind;
-        measured.seconds = seconds(&Run { scenario, kind }, 100_000).unwrap();
+        measured.seconds = closed(&[Run { scenario, kind }])[0].unwrap();
     }
     let more = Options {
         members: 48,
         ..options(1)
     };
-    let found = estimate(&problem, &more, &mut simulate).unwrap();
+    let found = estimate(&problem, &more, &mut closed).unwrap();
     let are_named = found
         .together
         .iter()
