@@ -162,9 +162,7 @@ fn settings(wanted: Wanted) -> Result<(Settings, Vec<String>), String> {
     let at = SocketAddr::new(wanted.host, wanted.port);
     settings.listen = Listeners {
         nbt: vec![Listener::exactly(at)],
-        direct: Vec::new(),
-        names: None,
-        netbeui: Vec::new(),
+        ..Listeners::default()
     };
     Ok((settings, warnings))
 }
