@@ -166,3 +166,26 @@ fn what_cannot_be_read_ends_with_an_error() {
     let wrong = decode_capture("arkime-smbclient.pcap", &["--frames", "5-2"]);
     assert_eq!(wrong.status.code(), Some(2));
 }
+
+#[test]
+fn values_of_real_captures_are_shown_and_a_value_that_was_never_seen_gets_no_such_claim() {
+    let shown = |flags: &str| {
+        let message = format!(
+            "ff534d4204000000001{flags}0000000000000000000000000000000000000000000003010000000000000000"
+        );
+        let done = std::process::Command::new(env!("CARGO_BIN_EXE_coax"))
+            .args(["decode", "--seen", &message])
+            .output()
+            .unwrap();
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let text = shown("8");
+    assert!(text.contains("CLOSE.WordCount 0x3: seen in 2"), "{text}");
+    assert!(text.contains("Header.Flags 0x18: seen in "), "{text}");
+    let text = shown("f");
+    assert!(
+        text.contains("Header.Flags 0x1f: not in the captures; others: 0x18 in "),
+        "{text}"
+    );
+    assert!(!text.contains("FID 0x"), "{text}");
+}

@@ -14,6 +14,7 @@ mod nbf;
 mod netbios;
 mod recent;
 mod remote;
+mod seen;
 mod smb;
 mod stream;
 mod transaction;
@@ -27,6 +28,7 @@ pub use capture::{Message, messages};
 pub use context::Context;
 pub use field::{Decoded, Field, Identifier, Value};
 pub use layout::Direction;
+pub use seen::{Seen, seen};
 pub use typed::{Kind, MAX_DIGITS, bytes_of_digits};
 
 /// Decodes an SMB message, from its header's first byte. `context` knows the requests of its connection.

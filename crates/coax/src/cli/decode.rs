@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use super::output::WrongUsage;
 use coax_decode::{MAX_DIGITS, Message, bytes_of_digits};
 use coax_explain::capture;
-use coax_report::decode::{Place, Shown, fields, heading, line, summary};
+use coax_report::decode::{Place, Shown, fields, heading, line, seen, summary};
 use coax_wire::time::Time;
 
 /// `coax decode`'s arguments.
@@ -41,6 +41,9 @@ pub struct DecodeArgs {
     /// One JSON object for each message, one a line
     #[arg(long, conflicts_with = "summary")]
     pub json: bool,
+    /// Also show which values real clients and servers sent in these fields, by the captures of coax's tests
+    #[arg(long, conflicts_with_all = ["summary", "json"])]
+    pub seen: bool,
 }
 
 /// The kinds of messages.
@@ -169,7 +172,13 @@ fn rendered(args: &DecodeArgs, shown: &Shown<'_>) -> String {
     match (args.json, args.summary) {
         (true, _) => line(shown),
         (_, true) => summary(shown),
-        _ => format!("{}{}\n", heading(shown), fields(shown)),
+        _ => {
+            let values = match args.seen {
+                true => seen(shown),
+                false => String::new(),
+            };
+            format!("{}{}{values}\n", heading(shown), fields(shown))
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! The fields of SMB and NetBIOS messages, as text and as JSON.
 
 mod json;
+mod seen;
 mod text;
 
 pub use json::line;
+pub use seen::seen;
 pub use text::{fields, heading, summary, value};
 
 use coax_decode::Decoded;

@@ -1,0 +1,169 @@
+//! `layouts/seen.txt` is what the captures contain.
+#![allow(clippy::unwrap_used, clippy::tests_outside_test_module)]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    fs::{self, File},
+    path::Path,
+};
+
+use coax_capture::Reader;
+use coax_decode::{Value, messages, seen};
+
+/// Captures whose only purpose is to break a decoder.
+const BROKEN: [&str; 2] = ["tcpdump-", "zeek-smb1-OSS-fuzz"];
+/// Numbers that a client or a server chooses; all others count or place something.
+const CHOSEN: &[&str] = &[
+    "WordCount",
+    "MaxBufferSize",
+    "MaxMpxCount",
+    "MaxNumberVcs",
+    "MaxRawSize",
+    "VcNumber",
+    "Timeout",
+    "MaxCount",
+    "SearchCount",
+    "MaxDataCount",
+    "MaxParameterCount",
+    "MinCountOfBytesToReturn",
+    "MaxCountOfBytesToReturn",
+    "Remaining",
+    "OpLockLevel",
+    "NewOpLockLevel",
+    "ImpersonationLevel",
+    "EchoCount",
+    "Available",
+    "ResourceType",
+    "MaxSetupCount",
+];
+/// Masks and codes that say nothing about others.
+const LEFT_OUT: &[&str] = &[
+    "SessionKey",
+    "PIDHigh",
+    "PIDLow",
+    "MID",
+    "Status",
+    "Command",
+    "FileId",
+    "ResumeKey",
+    "AndXCommand",
+    "ErrorClass",
+    "Setup",
+];
+/// Values of a field that are kept, the most frequent first.
+const MAX_VALUES: usize = 6;
+/// The table is part of every binary, bytes.
+const MAX_TABLE: usize = 40_000;
+
+type Values = BTreeMap<u64, (u64, BTreeSet<usize>)>;
+
+fn captures() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
+    let names = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names
+        .filter(|name| {
+            name.contains(".pcap") && !BROKEN.iter().any(|broken| name.starts_with(broken))
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+fn table() -> String {
+    let names = captures();
+    let mut found: BTreeMap<(String, &'static str), Values> = BTreeMap::new();
+    for (number, name) in names.iter().enumerate() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../tests/captures")
+            .join(name);
+        let mut reader = Reader::new(File::open(path).unwrap()).unwrap();
+        let _ = messages(&mut reader, |message| {
+            let side = message
+                .decoded
+                .title
+                .rsplit(' ')
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            if message.decoded.field("Protocol").is_none() {
+                return;
+            }
+            let mut group = "";
+            for field in &message.decoded.fields {
+                if field.depth == 0 {
+                    group = field.name;
+                }
+                let number_of = match field.value {
+                    Value::Hex(value, _) if !LEFT_OUT.contains(&field.name) => value,
+                    Value::Number(value) if CHOSEN.contains(&field.name) => value,
+                    _ => continue,
+                };
+                if field.depth > 1 && group == "Header" {
+                    continue;
+                }
+                let row = found
+                    .entry((format!("{group} {side}"), field.name))
+                    .or_default();
+                let seen = row.entry(number_of).or_default();
+                seen.0 += 1;
+                seen.1.insert(number);
+            }
+        });
+    }
+    let mut out = String::from(
+        "# What the captures in tests/captures contain: COAX_BLESS=1 cargo test -p coax-decode --test seen renews it.\n",
+    );
+    for name in &names {
+        writeln!(out, "= {}", name.split('.').next().unwrap()).unwrap();
+    }
+    let mut last = String::new();
+    for ((message, field), values) in found {
+        if message != last {
+            writeln!(out, "{message}").unwrap();
+            last = message;
+        }
+        let mut values: Vec<_> = values.into_iter().collect();
+        values.sort_by_key(|(value, (count, _))| (u64::MAX - count, *value));
+        let shown = values
+            .into_iter()
+            .take(MAX_VALUES)
+            .map(|(value, (count, captures))| {
+                let captures: Vec<String> =
+                    captures.iter().take(3).map(ToString::to_string).collect();
+                format!("{value:x}*{count}@{}", captures.join(","))
+            });
+        writeln!(out, " {field} {}", shown.collect::<Vec<_>>().join(" ")).unwrap();
+    }
+    out
+}
+
+#[test]
+fn the_table_is_what_the_captures_contain() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("layouts/seen.txt");
+    let made = table();
+    if std::env::var_os("COAX_BLESS").is_some() {
+        fs::write(&path, &made).unwrap();
+    }
+    assert!(made.len() < MAX_TABLE, "{} bytes", made.len());
+    let there = fs::read_to_string(path).unwrap();
+    assert!(
+        made == there,
+        "layouts/seen.txt is out of date: COAX_BLESS=1 cargo test -p coax-decode --test seen renews it"
+    );
+}
+
+#[test]
+fn a_value_is_found_with_its_captures_and_an_unknown_field_has_none() {
+    let counts = seen("CLOSE request", "WordCount");
+    assert!(
+        counts
+            .iter()
+            .any(|seen| seen.value == 3 && seen.count > 5 && !seen.captures.is_empty()),
+        "{counts:?}"
+    );
+    assert!(seen("CLOSE request", "NoSuchField").is_empty());
+    assert!(seen("NO_SUCH request", "WordCount").is_empty());
+}
