@@ -162,7 +162,10 @@ fn settings(wanted: Wanted) -> Result<(Settings, Vec<String>), String> {
     let at = SocketAddr::new(wanted.host, wanted.port);
     settings.listen = Listeners {
         nbt: vec![Listener::exactly(at)],
-        ..Listeners::default()
+        direct: Vec::new(),
+        names: None,
+        netbeui: Vec::new(),
+        ipx: Vec::new(),
     };
     Ok((settings, warnings))
 }
