@@ -26,6 +26,7 @@ PROGRAMS = {
     "tshark": ["tshark"],
     "tcptrace": ["tcptrace"],
     "tcpdump": ["tcpdump"],
+    "strace": ["strace"],
     "nmap": ["nmap"],
     "nbtscan": ["nbtscan"],
     "curl": ["curl"],
