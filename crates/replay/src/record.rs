@@ -150,12 +150,11 @@ fn conversation(raw: Vec<Raw>) -> Option<Conversation> {
             (false, false) => Some(message.from.clone()),
         }
     })?;
-    let server = raw
-        .iter()
-        .find_map(|message| match message.from == client {
-            true => Some(message.to.clone()),
-            false => Some(message.from.clone()),
-        })?;
+    let first = raw.first()?;
+    let server = match first.from == client {
+        true => first.to.clone(),
+        false => first.from.clone(),
+    };
     let packets = raw.into_iter().map(|message| Packet {
         frame: message.frame,
         from_client: message.from == client,

@@ -173,16 +173,16 @@ fn damaged_and_incomplete_captures_are_played_to_an_end() {
         for conversation in conversations.iter().filter(|c| c.packets.len() < 400) {
             for round in 0..8 {
                 let mut damaged = conversation.clone();
-                damaged.packets.retain(|_| noise(&mut seed) % 10 != 0);
+                damaged.packets.retain(|_| !noise(&mut seed).is_multiple_of(10));
                 for packet in &mut damaged.packets {
                     let len = packet.bytes.len().max(1);
-                    if round > 3 && noise(&mut seed) % 4 == 0 {
+                    if round > 3 && noise(&mut seed).is_multiple_of(4) {
                         let at = noise(&mut seed) as usize % len;
                         if let Some(byte) = packet.bytes.get_mut(at) {
                             *byte = noise(&mut seed) as u8;
                         }
                     }
-                    if round > 5 && noise(&mut seed) % 6 == 0 {
+                    if round > 5 && noise(&mut seed).is_multiple_of(6) {
                         packet.bytes.truncate(noise(&mut seed) as usize % len);
                     }
                 }

@@ -156,6 +156,8 @@ fn serving(clients: Vec<ClientStatus>) -> Serving {
         clients,
         files: Vec::new(),
         files_total: 0,
+        networks: Vec::new(),
+        print_jobs: Vec::new(),
         limits: Vec::new(),
     }
 }
