@@ -173,7 +173,9 @@ fn damaged_and_incomplete_captures_are_played_to_an_end() {
         for conversation in conversations.iter().filter(|c| c.packets.len() < 400) {
             for round in 0..8 {
                 let mut damaged = conversation.clone();
-                damaged.packets.retain(|_| !noise(&mut seed).is_multiple_of(10));
+                damaged
+                    .packets
+                    .retain(|_| !noise(&mut seed).is_multiple_of(10));
                 for packet in &mut damaged.packets {
                     let len = packet.bytes.len().max(1);
                     if round > 3 && noise(&mut seed).is_multiple_of(4) {
