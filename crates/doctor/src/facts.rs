@@ -12,7 +12,7 @@ use coax_smbconf::{diagnostic::Diagnostic, settings::Settings};
 use crate::{
     access::{Account, Owned},
     filter::Ruleset,
-    parse::{Mount, Route},
+    parse::{Mount, Neighbour, Route},
     unit::Unit,
 };
 
@@ -290,18 +290,6 @@ pub struct NodeName {
     pub group: bool,
     /// The node gave it up, because another machine has it.
     pub conflict: bool,
-}
-
-/// A line of the table of neighbours.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Neighbour {
-    /// There is none: the address is in another network, or was never used.
-    #[default]
-    Unknown,
-    /// It did not answer ARP.
-    Silent,
-    /// Its MAC address.
-    At(String),
 }
 
 /// What a connection attempt showed.

@@ -7,8 +7,6 @@ use std::{
 
 use coax_netbios::Network;
 
-use crate::facts::Neighbour;
-
 /// A route of IPv4.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
@@ -76,6 +74,18 @@ pub fn neighbour(text: &str, of: Ipv4Addr) -> Neighbour {
         best = Neighbour::Silent;
     }
     best
+}
+
+/// A line of the table of neighbours.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Neighbour {
+    /// There is none: the address is in another network, or was never used.
+    #[default]
+    Unknown,
+    /// It did not answer ARP.
+    Silent,
+    /// Its MAC address.
+    At(String),
 }
 
 /// A mounted file system.

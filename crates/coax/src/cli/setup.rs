@@ -1,7 +1,10 @@
 //! `coax setup`: four questions, then smb.conf, users and settings of the service.
 
+mod arguments;
 mod ask;
 mod write;
+
+pub use arguments::SetupArgs;
 
 use std::{
     io::IsTerminal as _,
@@ -9,8 +12,6 @@ use std::{
     process::ExitCode,
 };
 
-use clap::Args;
-use coax_doctor::gather::PACKAGED_CONFIG;
 use coax_setup::{
     Wrong,
     answers::{self, Answers, Machine, Writers},
@@ -18,77 +19,17 @@ use coax_setup::{
     site::Site,
     users::{NewUser, known},
 };
-use coax_smbconf::{share_argument::share_name, value::NETBIOS_NAME};
+use coax_smbconf::share_argument::share_name;
 
 use super::{
     credentials::{UserArg, complete},
     output::{WrongUsage, print},
 };
+use arguments::Stop;
 use ask::{Asking, Question};
 
 /// The folder of the packages.
 const FOLDER: &str = "/srv/coax";
-
-/// `coax setup`'s arguments.
-#[derive(Args, Clone, Debug)]
-#[command(
-    long_about = "Asks four questions: which folder, who writes, which machines, which network. Then it shows what it will \
-        write and writes smb.conf, users, and settings of the service if its unit is installed, and restarts the service. If a \
-        step fails, everything is as before.\n\n\
-        Each question has an option. Without a terminal, --folder and --write are necessary:\n  \
-        sudo coax setup --folder /srv/coax --write nobody",
-    after_help = "Machines: dos (DOS, Windows for Workgroups, 95, 98, Me, OS/2), nt (NT, 2000, XP, consoles, scanners, Linux), \
-        plaintext (the oldest programs), netbeui (machines without TCP/IP). docs/setup.md has examples."
-)]
-pub struct SetupArgs {
-    /// The folder to share; coax creates it if it does not exist
-    #[arg(long, value_name = "DIR")]
-    pub folder: Option<String>,
-    /// Who may write: nobody, everybody, or users with passwords. Everybody may read
-    #[arg(long, value_name = "nobody|everybody|USER,…")]
-    pub write: Option<String>,
-    /// Kinds of machines that connect [default: dos,nt]
-    #[arg(long, value_name = "KIND,…")]
-    pub machines: Option<String>,
-    /// Where they are: all networks of this machine, an interface, or a network such as 192.168.1.0/24 [default: all]
-    #[arg(long, value_name = "all|INTERFACE|NETWORK")]
-    pub network: Option<String>,
-    /// Only the users of --write may read
-    #[arg(long)]
-    pub no_guests: bool,
-    /// The share's name [default: from the folder]
-    #[arg(long, value_name = "NAME", value_parser = share)]
-    pub share: Option<String>,
-    /// The name clients find this server by [default: this machine's name]
-    #[arg(long, value_name = "NETBIOS-NAME", value_parser = NETBIOS_NAME.read)]
-    pub name: Option<String>,
-    /// The workgroup [default: WORKGROUP]
-    #[arg(long, value_name = "NAME", value_parser = NETBIOS_NAME.read)]
-    pub workgroup: Option<String>,
-    /// The smb.conf to write; users go into the file 'users' beside it
-    #[arg(long, value_name = "smb.conf", default_value = PACKAGED_CONFIG)]
-    pub config: PathBuf,
-    /// Read passwords of new users from standard input, one line for each
-    #[arg(long)]
-    pub password_stdin: bool,
-    /// Replace an smb.conf without asking; the old one stays as smb.conf.old
-    #[arg(long)]
-    pub overwrite: bool,
-    /// Show what would be written, and write nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Write the files and do not restart the service
-    #[arg(long)]
-    pub no_start: bool,
-}
-
-/// Why nothing was set up.
-pub(super) enum Stop {
-    /// The person gave up, or said no.
-    Declined,
-    /// It failed: what, and what to try.
-    Failed(String, Option<String>),
-}
 
 /// Asks, shows and writes.
 ///
@@ -245,17 +186,6 @@ fn one<T>(
 
 fn usage(wrong: Wrong, at: &str) -> WrongUsage {
     WrongUsage::new("setup", wrong.what).at(at).help(wrong.fix)
-}
-
-/// A share name that all clients list.
-fn share(text: &str) -> Result<String, String> {
-    let name = share_name(text);
-    match name == text.to_uppercase() {
-        true => Ok(name),
-        false => Err(format!(
-            "old clients see no share named '{text}': name it '{name}'"
-        )),
-    }
 }
 
 fn set_up(

@@ -23,7 +23,10 @@ use coax_wire::{
 };
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::{names, text, within};
+use super::{
+    bounded::{text, within},
+    names,
+};
 use crate::{
     facts::{Client, Listed, Node, NodeName, Port},
     parse,

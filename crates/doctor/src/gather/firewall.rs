@@ -1,8 +1,9 @@
 //! The rules of the packet filter.
 
 use super::{
+    bounded::text,
     command::{self, Ran},
-    process, text,
+    process,
 };
 use crate::{
     facts::{Firewall, Reading},

@@ -8,8 +8,8 @@ use if_addrs::IfAddr;
 use nix::unistd::geteuid;
 
 use super::{
+    bounded::text,
     command::{self, Ran},
-    text,
 };
 use crate::{
     facts::{Address, Clock, Interface, Rights},

@@ -1,5 +1,6 @@
 //! Collects facts: each subject in a thread of its own, and nothing for longer than [`PATIENCE`].
 
+mod bounded;
 mod client;
 mod command;
 mod firewall;
@@ -27,6 +28,7 @@ use coax_smbconf::{
 };
 use coax_transfer::names::Resolver;
 
+pub use bounded::{PACKAGED_CONFIG, within};
 pub use machine::interfaces;
 pub use service::{account, unit};
 pub use shares::{mount_point, way};
@@ -42,8 +44,6 @@ const PATIENCE: Duration = Duration::from_secs(12);
 const CONFIG_PATIENCE: Duration = Duration::from_secs(4);
 /// Threads for shares.
 const SHARE_THREADS: usize = 16;
-/// The configuration of the packages.
-pub const PACKAGED_CONFIG: &str = "/etc/coax/smb.conf";
 /// The status socket of the packages' service.
 const PACKAGED_STATUS: &str = "/run/coax/status";
 
@@ -258,31 +258,6 @@ fn take(facts: &mut Facts, part: Part) {
         Part::Shares(shares) => facts.shares.extend(shares),
         Part::Names(names) => facts.names = names,
         Part::Client(client) => facts.client = Some(*client),
-    }
-}
-
-/// What `find` returns, if it does so in time. Otherwise its thread stays behind until the process ends.
-pub fn within<T: Send + 'static>(
-    time: Duration,
-    find: impl FnOnce() -> T + Send + 'static,
-) -> Option<T> {
-    let (send, receive) = mpsc::channel();
-    let found = move || {
-        // nobody waits any more if it took too long
-        let _ = send.send(find());
-    };
-    thread::Builder::new().spawn(found).ok()?;
-    receive.recv_timeout(time).ok()
-}
-
-/// The text of a file, up to `max` bytes; empty, if it cannot be read.
-fn text(path: impl AsRef<Path>, max: u64) -> String {
-    use std::io::Read as _;
-    let mut bytes = Vec::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(max).read_to_end(&mut bytes));
-    match read {
-        Ok(_) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(_) => String::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt as _, path::Path};
 
-use super::{command, text};
+use super::{bounded::text, command};
 use crate::facts::Samba;
 
 /// Programs of Samba and ksmbd that hold its ports.

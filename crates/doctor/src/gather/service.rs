@@ -7,7 +7,10 @@ use std::{
 
 use nix::unistd::{Gid, Uid, User, geteuid, getgrouplist};
 
-use super::{PACKAGED_CONFIG, process, text};
+use super::{
+    bounded::{PACKAGED_CONFIG, text},
+    process,
+};
 use crate::{
     access::Account,
     facts::{Config, Service, Status},

@@ -8,7 +8,7 @@ use std::{
 use coax_serve::{prepare, probe};
 use coax_smbconf::settings::Settings;
 
-use super::text;
+use super::bounded::text;
 use crate::{
     access::{Owned, acl},
     facts::Share,

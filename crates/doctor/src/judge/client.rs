@@ -5,9 +5,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use coax_smbconf::hosts::Refusal;
 
 use crate::{
-    facts::{Client, Facts, Listed, Neighbour, Node, Port, Status},
+    facts::{Client, Facts, Listed, Node, Port, Status},
     finding::{Check, Finding, Severity},
-    parse::route_to,
+    parse::{Neighbour, route_to},
 };
 
 pub(super) fn judge(facts: &Facts, all: &mut Vec<Finding>) {

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use coax_netbios::Network;
 
-use super::listed;
+use super::listed::listed;
 use crate::{
     facts::{Facts, Firewall, Interface, Reading},
     filter::{Fate, Packet, Place, fate},

@@ -4,6 +4,7 @@ mod client;
 mod clock;
 mod config;
 mod firewall;
+mod listed;
 mod names;
 mod network;
 mod ports;
@@ -41,12 +42,6 @@ fn late(what: &str) -> Finding {
     )
     .why("a file system or a program of this machine hangs")
     .fix("find it with 'ps -eo pid,stat,wchan,cmd' (state D), then run coax doctor again")
-}
-
-/// `139, 445`.
-fn listed<T: ToString>(all: &[T]) -> String {
-    let all: Vec<String> = all.iter().map(T::to_string).collect();
-    all.join(", ")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use super::listed;
+use super::listed::listed;
 use crate::{
     facts::Facts,
     finding::{Check, Finding, Severity},

@@ -1,6 +1,6 @@
 //! The server that runs, or would, and other SMB servers.
 
-use super::listed;
+use super::listed::listed;
 use crate::{
     facts::{Facts, Status},
     finding::{Check, Finding, Severity},

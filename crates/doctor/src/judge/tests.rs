@@ -22,7 +22,7 @@ use crate::{
     access::{Account, Owned},
     facts::*,
     filter::iptables,
-    parse::{Mount, Route},
+    parse::{Mount, Neighbour, Route},
     unit::Unit,
 };
 

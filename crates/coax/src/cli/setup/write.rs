@@ -16,7 +16,7 @@ use coax_setup::{
 };
 use coax_smbconf::{diagnostic::Severity, load::load};
 
-use super::{SetupArgs, Stop};
+use super::arguments::{SetupArgs, Stop};
 
 /// What will be written, for a person to read.
 pub(super) fn shown(site: &Site, plan: &Plan, new_users: &[String]) -> String {
