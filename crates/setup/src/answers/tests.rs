@@ -154,7 +154,7 @@ fn a_folder_can_be_shared_if_smb_conf_can_name_it() {
 fn the_service_must_be_able_to_use_the_folder() {
     use std::os::unix::fs::PermissionsExt;
     let site = with_service();
-    let wrong = folder("/tmp/x", &site).unwrap_err();
+    let wrong = folder("/tmp/coax-folder-that-nobody-made", &site).unwrap_err();
     assert!(wrong.what.contains("its unit hides it"), "{wrong:?}");
     // a folder of this test's own, outside of /tmp
     let here = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
