@@ -24,9 +24,9 @@ const PERIOD: Duration = Duration::from_secs(5);
 /// Time between two attempts to open a database that another process uses.
 const AGAIN: Duration = Duration::from_secs(1);
 /// How long the first clients wait for what is known of them.
-const FIRST_READ: Duration = Duration::from_millis(500);
-/// How long the end of the server waits for the last write.
-const LAST_WRITE: Duration = Duration::from_secs(2);
+const FIRST_READ: Duration = Duration::from_secs(2);
+/// How long the end of the server waits for the last write, which is synced: a disk under load takes seconds.
+const LAST_WRITE: Duration = Duration::from_secs(10);
 const WITHOUT: &str = "what is learned of clients is lost when coax stops";
 
 /// The folder of the database: `coax:state directory`, or the first folder of systemd's `StateDirectory=`.
