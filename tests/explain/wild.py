@@ -115,17 +115,23 @@ def messages(commands):
         yield chain
 
 
-def tshark_requests(path):
+def decode_as(connections):
+    """Options for tshark: servers with SMB on ports that it does not know."""
+    ports = {connection["server"].rpartition(":")[2] for connection in connections if connection["requests"]}
+    return [word for port in sorted(ports - {"139", "445"}) for word in ("-d", f"tcp.port=={port},nbss")]
+
+
+def tshark_requests(path, ports):
     """SMB requests by the number of their commands, all connections together.
 
     With reassembly of what came out of order tshark loses packets that were cut short, without it lossy streams: of the
     two the one that finds more.
     """
-    return max((requests_with(path, option) for option in ("TRUE", "FALSE")), key=collections.Counter.total)
+    return max((requests_with(path, option, ports) for option in ("TRUE", "FALSE")), key=collections.Counter.total)
 
 
-def requests_with(path, option):
-    fields = tshark(path, "-o", f"tcp.reassemble_out_of_order:{option}", "-Y", "tcp && smb.cmd", "-T", "fields", "-e", "smb.cmd", "-e", "smb.flags.response")
+def requests_with(path, option, ports):
+    fields = tshark(path, *ports, "-o", f"tcp.reassemble_out_of_order:{option}", "-Y", "tcp && smb.cmd", "-T", "fields", "-e", "smb.cmd", "-e", "smb.flags.response")
     counts = collections.Counter()
     for line in fields:
         commands, responses = (part.split(",") for part in line.split("\t"))
@@ -141,7 +147,7 @@ def tshark_window_full(path):
 
 
 def beside_tshark(connections, path):
-    counts, names = tshark_requests(path), command_names()
+    counts, names = tshark_requests(path, decode_as(connections)), command_names()
     mine = collections.Counter()
     for connection in connections:
         for row in connection["requests"]:

@@ -1,4 +1,4 @@
-//! Collects facts: each subject in a thread of its own, and nothing for longer than [`PATIENCE`].
+//! Collects facts: each subject in a thread of its own, and nothing for longer than 12 seconds.
 
 mod bounded;
 mod client;
