@@ -199,6 +199,7 @@ STEPS = [
          ["cargo", "run", "-q", "--release", "--locked", "--", "serve", "examples/share", "--check"], 900, after=("release",), cargo=True),
     peer("torture-all", "smbtorture beside Samba", "torture.main", 7200, tier=LONG, after=("release",),
          namespace=True, environment={"COAX_PROFILE": "release"}),
+    peer("installed-setup", "coax setup on a fresh Debian 12", "installed.main", 900, ("--setup",), LONG, impossible=machine.impossible),
     peer("foreign", "binaries for other architectures under emulation", "installed.foreign", 5400, tier=LONG, after=("install",), cargo=True),
     real("lab-real", "the lab beside the kernel's TCP", "lab.real", ("--assert",)),
     real("lab-fit-real", "lab fit predicts real copies", "lab.fit", ("--assert",)),
