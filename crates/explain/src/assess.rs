@@ -5,7 +5,7 @@ use crate::{
     report::{Grade, Quality},
 };
 
-/// Whether a file contains the captures of both ends, if so many segments with data are in it once.
+/// Whether a file contains the captures of both ends, judged by how many segments with data it contains once.
 pub(crate) fn has_both_ends(quality: &Quality, data_segments: u64) -> bool {
     const FEWEST: u64 = 20;
     quality.captured_later >= FEWEST && quality.captured_later >= data_segments / 2

@@ -97,7 +97,7 @@ fn other_operations_have_their_kind_and_reason() {
     assert_eq!(longest.command, "TREE_CONNECT_ANDX");
 }
 
-/// Opens of one file that are refused with this status, so many times so far apart, and then succeed.
+/// Opens of one file that the server refuses with this status, a given number of times at a given interval, and then admits.
 fn refused(status: u32, times: u16, apart_us: u64) -> Capture {
     let mut talk = Talk::on(139);
     let words = [0xff, 0, 0, 0x40, 0x16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0];

@@ -25,7 +25,7 @@ const NTLOGON: &[u8] = b"\\MAILSLOT\\NET\\NTLOGON";
 const MAILSLOT: &[u8] = b"\\MAILSLOT\\";
 /// Answers and events that may wait.
 const MAX_WAITING: usize = 64;
-/// Stations that are remembered as refused, so that each is told of once.
+/// Refused stations that are remembered, so that the log names each once.
 const MAX_REFUSED: usize = 256;
 /// Answers to one station.
 const PER_STATION: Rate = Rate {

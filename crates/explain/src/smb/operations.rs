@@ -127,7 +127,7 @@ impl Operations {
         }
     }
 
-    /// A listing begins, with so many names.
+    /// A listing begins with this number of names.
     pub(super) fn list(
         &mut self,
         subject: Subject,
@@ -149,7 +149,7 @@ impl Operations {
         });
     }
 
-    /// A listing goes on with so many more names.
+    /// A listing continues with this number of further names.
     pub(super) fn list_more(
         &mut self,
         (tid, sid): (u16, Option<u16>),

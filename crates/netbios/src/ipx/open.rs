@@ -401,7 +401,7 @@ impl Ipx {
         Some(())
     }
 
-    /// A station may have so many sessions; the one that it used least recently makes room.
+    /// Limits the sessions of a station: a new one replaces the session that was used least recently.
     fn make_room_for(&mut self, _now: Time, route: Route) {
         let mut sessions = self.sessions.iter();
         let of_station = |session: &Session| session.place.route.host.node == route.host.node;

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountStatus {
     /// What the connection does: `waiting` (for the client), `receiving`, `serving`, `parked` (a request waits for another
-    /// client) or `sending`,
+    /// client) or `sending`.
     pub doing: String,
-    /// for so many milliseconds.
+    /// Milliseconds since it began to do that.
     pub doing_ms: u64,
     /// What the last 5 to 10 seconds were spent on,
     pub seconds: SharesStatus,

@@ -24,9 +24,9 @@ pub enum Carriage {
     /// A stream: messages as long as NetBIOS sessions have them.
     #[default]
     Stream,
-    /// Messages of at most so many bytes.
+    /// Messages up to this number of bytes.
     Messages(usize),
-    /// Packets of at most so many bytes, without a session. There are no signatures and no raw mode
+    /// Packets up to this number of bytes, without a session. There are no signatures and no raw mode
     /// ([MS-CIFS] 2.1.2.1, 2.2.3.1).
     Packets(usize),
 }
