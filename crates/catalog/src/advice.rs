@@ -10,7 +10,7 @@ use alloc::{
 use serde::Deserialize;
 use spin::Once;
 
-use crate::{component::ProfileError, files::ADVICE};
+use crate::{component::ProfileError, files::ADVICE, read};
 
 /// Which machine something is to be changed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -112,9 +112,9 @@ const fn default_share() -> f64 {
 /// # Errors
 /// What is malformed and where.
 pub fn parse(name: &str, text: &str) -> Result<Vec<Rule>, ProfileError> {
-    let file: File = toml::from_str(text).map_err(|error| ProfileError::Malformed {
+    let file: File = read::text(text).map_err(|reason| ProfileError::Malformed {
         file: name.to_string(),
-        reason: error.to_string(),
+        reason,
     })?;
     Ok(file.advice)
 }

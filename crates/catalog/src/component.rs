@@ -23,6 +23,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
     files::{self, Files},
+    read,
     tuned::{Sources, Tuned},
 };
 
@@ -149,11 +150,11 @@ pub fn parse_with<T: Described>(
     text: &str,
     changes: &[(&str, toml::Value)],
 ) -> Result<Profile<T>, ProfileError> {
-    let malformed = |e: toml::de::Error| ProfileError::Malformed {
+    let malformed = |reason: String| ProfileError::Malformed {
         file: name.to_string(),
-        reason: e.to_string(),
+        reason,
     };
-    let file: File = toml::from_str(text).map_err(malformed)?;
+    let file: File = read::text(text).map_err(malformed)?;
     let mut table = toml::Table::new();
     let mut evidence = Vec::new();
     for (key, entry) in &file.values {
@@ -165,7 +166,7 @@ pub fn parse_with<T: Described>(
         evidence.retain(|known| known.key != *key);
     }
     let whole = toml::Value::Table(table.clone());
-    let params = T::deserialize(whole).or_else(|error| {
+    let params: T = read::value(whole).or_else(|error| {
         try_each::<T>(name, &table)?;
         Err(malformed(error))
     })?;
@@ -215,16 +216,17 @@ fn try_each<T: Described>(file: &str, table: &toml::Table) -> Result<(), Profile
     for (key, value) in table {
         let mut alone = toml::Table::new();
         alone.insert(key.clone(), value.clone());
-        T::deserialize(toml::Value::Table(alone)).map_err(|e| value_error(file, key, &e))?;
+        read::value::<T>(toml::Value::Table(alone))
+            .map_err(|reason| value_error(file, key, reason))?;
     }
     Ok(())
 }
 
-fn value_error(file: &str, key: &str, error: &toml::de::Error) -> ProfileError {
+fn value_error(file: &str, key: &str, reason: String) -> ProfileError {
     ProfileError::Value {
         file: file.to_string(),
         key: key.to_string(),
-        reason: error.message().to_string(),
+        reason,
     }
 }
 

@@ -17,6 +17,7 @@ pub mod link;
 pub mod machine;
 pub mod profile;
 pub mod published;
+mod read;
 pub mod recognition;
 pub mod scenario;
 pub mod server;

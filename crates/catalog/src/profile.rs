@@ -18,7 +18,7 @@ use alloc::{
 use coax_netbios::Transport;
 use serde::Deserialize;
 
-use crate::component::ProfileError;
+use crate::{component::ProfileError, read};
 
 /// A redirector.
 #[derive(Clone, Debug, Deserialize)]
@@ -295,7 +295,7 @@ impl Profile {
             file: file.to_string(),
             reason,
         };
-        let profile: Self = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        let profile: Self = read::text(text).map_err(malformed)?;
         match profile.fault() {
             Some(fault) => Err(malformed(fault.to_string())),
             None => Ok(profile),

@@ -12,6 +12,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use crate::{
     component::ProfileError,
     files::{self, PUBLISHED},
+    read,
 };
 
 /// A row of `spdtest`: a machine with a card, and the rates that SpdTest measured.
@@ -61,7 +62,7 @@ struct Excerpt {
 /// # Errors
 /// There is no such file, or no figure at `path`.
 pub fn figure(name: &str, path: &str) -> Result<f64, ProfileError> {
-    let top = toml::Value::Table(read(name)?);
+    let top = toml::Value::Table(read_set(name)?);
     let found = path.split('.').try_fold(&top, |value, part| {
         part.parse::<usize>()
             .ok()
@@ -91,7 +92,7 @@ fn number(value: &toml::Value) -> Option<f64> {
 /// # Errors
 /// There is no such file, or it has no trace.
 pub fn trace(name: &str) -> Result<Vec<TracePacket>, ProfileError> {
-    let file: Traces = read(name)?;
+    let file: Traces = read_set(name)?;
     let first = file.trace.into_iter().next();
     first
         .map(|excerpt| excerpt.rows)
@@ -103,7 +104,7 @@ pub fn trace(name: &str) -> Result<Vec<TracePacket>, ProfileError> {
 /// # Errors
 /// The file names a processor of which it has no clocks.
 pub fn speeds() -> Result<Vec<SpeedRow>, ProfileError> {
-    let mut all: Speeds = read("spdtest")?;
+    let mut all: Speeds = read_set("spdtest")?;
     for row in &mut all.rate {
         let clocks = all.word_clocks.get(&row.cpu).ok_or_else(|| {
             let reason = format!("processor `{}` is not in [word_clocks]", row.cpu);
@@ -116,15 +117,15 @@ pub fn speeds() -> Result<Vec<SpeedRow>, ProfileError> {
     Ok(all.rate)
 }
 
-fn read<T: DeserializeOwned>(name: &str) -> Result<T, ProfileError> {
+fn read_set<T: DeserializeOwned>(name: &str) -> Result<T, ProfileError> {
     let text = files::find(PUBLISHED, name).ok_or_else(|| ProfileError::Unknown {
         kind: "set of published figures",
         name: name.to_string(),
         known: files::names(PUBLISHED),
     })?;
-    toml::from_str(text).map_err(|error| ProfileError::Malformed {
+    read::text(text).map_err(|reason| ProfileError::Malformed {
         file: file(name),
-        reason: error.to_string(),
+        reason,
     })
 }
 
@@ -148,7 +149,7 @@ mod tests {
     #[test]
     fn every_file_parses_and_a_missing_figure_is_named() {
         for (name, _) in PUBLISHED {
-            assert!(read::<toml::Table>(name).is_ok(), "{name}");
+            assert!(read_set::<toml::Table>(name).is_ok(), "{name}");
         }
         assert!(speeds().unwrap().iter().all(|row| row.word_us > 0.0));
         let error = figure("wan-copy", "copy.999.x").unwrap_err().to_string();

@@ -15,6 +15,7 @@ pub use crate::tuned::Kind;
 use crate::{
     component::ProfileError,
     files::{self, TABLES},
+    read,
     scenario::Scenario,
     tuned::Sources,
 };
@@ -193,9 +194,9 @@ pub fn table(name: &str) -> Result<Table, ProfileError> {
         name: name.to_string(),
         known: files::names(TABLES),
     })?;
-    toml::from_str(text).map_err(|error| ProfileError::Malformed {
+    read::text(text).map_err(|reason| ProfileError::Malformed {
         file: alloc::format!("data/tables/{name}.toml"),
-        reason: error.to_string(),
+        reason,
     })
 }
 

@@ -8,11 +8,7 @@
 //! read = { text = "fitted to the published 490 kB/s", fitted = ["samba-speed/wfw-486/read"] }
 //! ```
 
-use alloc::{
-    collections::BTreeMap,
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +121,5 @@ pub(crate) fn sourced(value: &toml::Value) -> Option<(&toml::Value, &str)> {
 
 /// The sources of a file's table `[sources]`.
 pub(crate) fn sources(value: &toml::Value) -> Result<Sources, String> {
-    let read: Result<Sources, _> = value.clone().try_into();
-    read.map_err(|error: toml::de::Error| error.message().to_string())
+    crate::read::value(value.clone())
 }

@@ -60,7 +60,7 @@ pub(super) fn first_match<R>(
 /// The file does not parse. The tests of this crate read every file, so no build that passed them panics.
 #[allow(clippy::panic)]
 pub(super) fn read<T: serde::de::DeserializeOwned>(file: &str, text: &str) -> T {
-    match toml::from_str(text) {
+    match crate::read::text(text) {
         Ok(rules) => rules,
         Err(error) => panic!("data/{file}.toml: {error}"),
     }

@@ -11,6 +11,7 @@ use crate::{
     component::{Described, ProfileError, built_in_with},
     files,
     profile::Profile,
+    read,
 };
 
 /// Changes by their path beneath the profile.
@@ -118,9 +119,8 @@ fn finish(table: toml::Table, changes: &Changes<'_>) -> Result<Profile, (String,
         let paths: Vec<&str> = changes.iter().map(|(path, _)| *path).collect();
         paths.join(", ")
     };
-    let profile: Profile = toml::Value::Table(table)
-        .try_into()
-        .map_err(|error: toml::de::Error| (keys(), error.message().to_string()))?;
+    let profile: Profile =
+        read::value(toml::Value::Table(table)).map_err(|reason| (keys(), reason))?;
     match profile.fault() {
         Some(fault) => Err((keys(), fault.to_string())),
         None => Ok(profile),
