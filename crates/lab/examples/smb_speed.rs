@@ -58,6 +58,7 @@ fn setup(name: &str, direction: Direction, size: u64) -> CopySetup {
     CopySetup {
         world,
         client: Arc::new(client),
+        more: Vec::new(),
         server: ServerParams::default(),
         direction,
         size,

@@ -5,14 +5,17 @@
 pub mod frame;
 pub mod pcapng;
 
-use alloc::vec::Vec;
+use alloc::{collections::BTreeMap, vec::Vec};
 use core::net::{Ipv4Addr, SocketAddr};
 
 use self::frame::{Ip, Tcp, tcp_frame};
 
 use coax_wire::time::Time;
 
-use crate::{segment::Segment, side::Side};
+use crate::{
+    segment::Segment,
+    side::{End, Side},
+};
 
 /// A capture point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,20 +54,21 @@ const CLIENT_PORT: u16 = 1025;
 pub(crate) struct Recorder {
     tap: Tap,
     port: u16,
-    /// TTL values of client and server.
-    ttls: [u8; 2],
-    identification: [u16; 2],
+    /// TTL of the server and of the clients.
+    ttls: (u8, Vec<u8>),
+    /// Identification of the last packet of the server and of each client.
+    identification: (u16, BTreeMap<u16, u16>),
     /// Blocks sorted by time, because a frame on the wire is known before it is sent.
     frames: Vec<(Time, Vec<u8>)>,
 }
 
 impl Recorder {
-    pub(crate) const fn new(tap: Tap, port: u16, ttls: [u8; 2]) -> Self {
+    pub(crate) const fn new(tap: Tap, port: u16, ttls: (u8, Vec<u8>)) -> Self {
         Self {
             tap,
             port,
             ttls,
-            identification: [0; 2],
+            identification: (0, BTreeMap::new()),
             frames: Vec::new(),
         }
     }
@@ -73,11 +77,15 @@ impl Recorder {
         self.tap
     }
 
-    pub(crate) fn frame(&mut self, at: Time, from: Side, segment: &Segment) {
-        let [client, server] = &mut self.identification;
-        let (place, ttl) = match from {
-            Side::Client => (client, self.ttls[0]),
-            Side::Server => (server, self.ttls[1]),
+    pub(crate) fn frame(&mut self, at: Time, from: End, segment: &Segment) {
+        let (server, clients) = &mut self.identification;
+        let client_ttl = self.ttls.1.get(usize::from(from.client));
+        let (place, ttl) = match from.side {
+            Side::Client => (
+                clients.entry(from.client).or_default(),
+                client_ttl.copied().unwrap_or(self.ttls.0),
+            ),
+            Side::Server => (server, self.ttls.0),
         };
         *place = place.wrapping_add(1);
         let frame = ethernet_frame(segment, from, self.port, (*place, ttl));
@@ -97,19 +105,23 @@ impl Recorder {
     }
 }
 
-const CLIENT: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 const SERVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+
+/// The clients have the addresses after the server's (RFC 5737), from 192.0.2.2 on.
+fn client_address(client: u16) -> Ipv4Addr {
+    Ipv4Addr::from_bits(SERVER.to_bits().saturating_add(u32::from(client) + 1))
+}
 
 /// The Ethernet frame of a segment, from the destination address to the end of the payload.
 fn ethernet_frame(
     segment: &Segment,
-    from: Side,
+    from: End,
     port: u16,
     (identification, ttl): (u16, u8),
 ) -> Vec<u8> {
-    let client = SocketAddr::new(CLIENT.into(), CLIENT_PORT);
+    let client = SocketAddr::new(client_address(from.client).into(), CLIENT_PORT);
     let server = SocketAddr::new(SERVER.into(), port);
-    let (source, target) = match from {
+    let (source, target) = match from.side {
         Side::Client => (client, server),
         Side::Server => (server, client),
     };
@@ -196,12 +208,12 @@ mod tests {
             payload: Payload::pattern(5, 33),
             ..Segment::default()
         };
-        let frame = ethernet_frame(&segment, Side::Client, 139, (9, 64));
+        let frame = ethernet_frame(&segment, Side::Client.into(), 139, (9, 64));
         assert_eq!(frame.len() as u64, segment.frame_len());
         let (ip, tcp) = (&frame[14..34], &frame[34..]);
         assert_eq!(checksum(&[ip]), [0, 0]);
         let len = (tcp.len() as u16).to_be_bytes();
-        let (source, target) = (CLIENT.octets(), SERVER.octets());
+        let (source, target) = (client_address(0).octets(), SERVER.octets());
         assert_eq!(checksum(&[&source, &target, &[0, 6], &len, tcp]), [0, 0]);
         assert_eq!(&tcp[4..8], &0x2345_6789_u32.to_be_bytes());
     }
@@ -219,9 +231,9 @@ mod tests {
 
     #[test]
     fn the_file_is_made_of_whole_blocks() {
-        let mut recorder = Recorder::new(Tap::Wire, 139, [64, 64]);
-        recorder.frame(Time(2), Side::Server, &Segment::default());
-        recorder.frame(Time(1), Side::Client, &Segment::default());
+        let mut recorder = Recorder::new(Tap::Wire, 139, (64, vec![64]));
+        recorder.frame(Time(2), Side::Server.into(), &Segment::default());
+        recorder.frame(Time(1), Side::Client.into(), &Segment::default());
         let bytes = recorder.into_bytes();
         let (mut at, mut kinds) = (0, Vec::new());
         while at < bytes.len() {

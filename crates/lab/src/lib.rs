@@ -31,5 +31,5 @@ pub use app::{App, AppEvent, Context, DiskWork};
 pub use capture::Tap;
 pub use cause::{Account, Cause, Stretch};
 pub use payload::Payload;
-pub use side::Side;
-pub use world::{Ended, HostParams, Setup, World};
+pub use side::{End, Side};
+pub use world::{Apps, Ended, HostParams, Setup, World};

@@ -35,6 +35,8 @@ impl Job {
 /// A job with its cost and the account of its cause.
 #[derive(Debug)]
 pub(crate) struct Queued {
+    /// The client whose connection it serves.
+    pub(crate) client: u16,
     pub(crate) job: Job,
     pub(crate) cost: Span,
     pub(crate) account: Provenance,
@@ -54,5 +56,6 @@ pub(crate) struct Cpu {
 #[derive(Debug, Default)]
 pub(crate) struct Disk {
     pub(crate) free_at: Time,
-    pub(crate) last: Option<Provenance>,
+    /// The client of the last request, and the account at its end.
+    pub(crate) last: Option<(u16, Provenance)>,
 }

@@ -18,6 +18,7 @@ fn held(client: &str, direction: Direction, size: u64) -> (usize, u64) {
     let result = copy(&CopySetup {
         world: Setup::default(),
         client: Arc::new(profile),
+        more: Vec::new(),
         server: ServerParams::default(),
         direction,
         size,

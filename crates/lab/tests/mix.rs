@@ -24,6 +24,7 @@ fn in_the_lab(profile: &Arc<Profile>, direction: Direction) -> Mix {
     let result = copy(&CopySetup {
         world: Setup::default(),
         client: profile.clone(),
+        more: Vec::new(),
         server: ServerParams::default(),
         direction,
         size: LEN as u64,

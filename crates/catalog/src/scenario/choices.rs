@@ -12,11 +12,13 @@ use coax_wire::time::Span;
 use crate::{direction::Direction, units::parse_span};
 
 /// Keys of a scenario.
-pub(super) const CHOICES: [&str; 15] = [
+pub(super) const CHOICES: [&str; 17] = [
     "title",
     "direction",
     "size",
     "files",
+    "clients",
+    "also",
     "seed",
     "limit",
     "link",
@@ -67,6 +69,8 @@ pub(super) struct Choices {
     pub(super) direction: Direction,
     pub(super) size: u64,
     pub(super) files: u32,
+    pub(super) clients: u32,
+    pub(super) also: Vec<String>,
     pub(super) seed: u64,
     pub(super) limit: Span,
     pub(super) link: String,
@@ -87,6 +91,8 @@ impl Default for Choices {
             direction: Direction::ToServer,
             size: 42_000_000,
             files: 1,
+            clients: 1,
+            also: Vec::new(),
             seed: 1,
             limit: DAY,
             link: "ethernet-100".to_string(),
@@ -102,6 +108,8 @@ impl Choices {
         match key {
             "size" => self.size = size(value).map_err(Some)?,
             "files" => self.files = files(value).map_err(Some)?,
+            "clients" => self.clients = clients(value).map_err(Some)?,
+            "also" => self.also = names(value).map_err(Some)?,
             "seed" => self.seed = whole(value, "a whole number from 0 on").map_err(Some)?,
             "limit" => {
                 self.limit = text(value)
@@ -158,6 +166,13 @@ impl Choices {
         if self.files > 1 {
             all.push(pair("files", &self.files.to_string()));
         }
+        if self.clients > 1 {
+            all.push(pair("clients", &self.clients.to_string()));
+        }
+        if !self.also.is_empty() {
+            let also: Vec<String> = self.also.iter().map(|it| format!("\"{it}\"")).collect();
+            all.push(pair("also", &format!("[{}]", also.join(", "))));
+        }
         all
     }
 }
@@ -197,6 +212,25 @@ fn files(value: &toml::Value) -> Result<u32, String> {
         .ok()
         .filter(|it| (1..=9999).contains(it));
     count.ok_or_else(|| format!("{value} is not possible; allowed is {COUNTS}"))
+}
+
+/// As many as have addresses in 192.0.2.0/24.
+fn clients(value: &toml::Value) -> Result<u32, String> {
+    const COUNTS: &str = "1 to 250 clients";
+    let count = u32::try_from(whole(value, COUNTS)?).ok();
+    let count = count.filter(|it| (1..=250).contains(it));
+    count.ok_or_else(|| format!("{value} is not possible; allowed is {COUNTS}"))
+}
+
+fn names(value: &toml::Value) -> Result<Vec<String>, String> {
+    let wrong = || {
+        format!(
+            "{value} is not possible; allowed is a list of client profiles, such as [\"windows-98\"]"
+        )
+    };
+    let list = value.as_array().ok_or_else(wrong)?;
+    let each = list.iter().map(|name| text(name).map_err(|_| wrong()));
+    each.collect()
 }
 
 const SIZES: &str = "1 byte to 1 TB, such as 42MB or 42MiB";

@@ -5,6 +5,8 @@
 //! direction = "to-server"
 //! size = "42MB"
 //! files = 1                 # number of files of that size, copied one after the other
+//! clients = 5               # number of clients that copy at the same time, each files of its own
+//! also = ["windows-98"]     # profiles of the clients after the first, in turn; without it they are like the first
 //! link = "ethernet-100"
 //! [client]
 //! profile = "ms-net-3.11-full"
@@ -73,6 +75,8 @@ pub struct Resolved {
     pub link: LinkParams,
     /// The redirector.
     pub client: Arc<Profile>,
+    /// The hosts and redirectors of more clients, which copy at the same time.
+    pub more: Vec<(HostParams, Arc<Profile>)>,
     /// The server's parameters.
     pub server: ServerParams,
     /// The direction of the copy.
@@ -282,7 +286,7 @@ impl Scenario {
         }
         for (path, text) in self.choices.named() {
             let value = match path.as_str() {
-                "size" | "files" | "seed" => parse_value(&text),
+                "size" | "files" | "seed" | "clients" | "also" => parse_value(&text),
                 _ => toml::Value::String(text),
             };
             put(&mut file, &path, value);
@@ -332,6 +336,7 @@ impl Scenario {
             server_host: self.host("server", &choices.server)?,
             link: self.part::<LinkParams>("link", &choices.link)?,
             client: self.client()?,
+            more: self.more()?,
             server: self.part::<ServerParams>("server.config", &choices.server.what)?,
             direction: choices.direction,
             size: choices.size,
@@ -347,6 +352,28 @@ impl Scenario {
             nic: self.part::<NicParams>(&format!("{side}.card"), &names.card)?,
             stack: self.part::<StackParams>(&format!("{side}.stack"), &names.stack)?,
         })
+    }
+
+    /// The clients after the first. Without `also` they are like it, with all changes; else they are those listed there in turn,
+    /// each on its usual stack and machine, with the first one's card.
+    fn more(&self) -> Result<Vec<(HostParams, Arc<Profile>)>, ProfileError> {
+        let choices = &self.choices;
+        let count = (choices.clients as usize).saturating_sub(1);
+        if choices.also.is_empty() {
+            let one = (self.host("client", &choices.client)?, self.client()?);
+            return Ok(alloc::vec![one; count]);
+        }
+        let each = choices.also.iter().map(|name| {
+            let mut other = Self::new(&self.name);
+            other.choose_client(name)?;
+            other.choices.client.card = choices.client.card.clone();
+            Ok((
+                other.host("client", &other.choices.client)?,
+                other.client()?,
+            ))
+        });
+        let each = each.collect::<Result<Vec<_>, ProfileError>>()?;
+        Ok(each.into_iter().cycle().take(count).collect())
     }
 
     fn client(&self) -> Result<Arc<Profile>, ProfileError> {

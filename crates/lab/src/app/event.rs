@@ -17,6 +17,8 @@ pub enum AppEvent {
     Reset,
     /// The timer with this token has expired.
     Timer(u64),
+    /// Another connection of the server requires attention of this one ([`Context::wake`](crate::Context::wake)).
+    Woken,
     /// The processor has finished the work with this token.
     Worked(u64),
     /// The disk has finished the work with this token.

@@ -9,81 +9,27 @@
 //! Not modelled: fragments, and other framing than Ethernet's on the slower link.
 
 mod fate;
+mod junction;
 mod loss;
 mod nic;
+mod wire;
 
 use coax_wire::time::{Span, Time};
 
 pub use coax_catalog::link::{Duplex, LinkParams, LossParams, LossRule, Others, Reorder};
 pub(crate) use fate::Fate;
+pub(crate) use junction::Junction;
 use nic::Ring;
 pub use nic::{NicParams, TxFull};
+use wire::{Frame, Wire};
 
-use crate::{
-    cause::{Cause, Provenance},
-    rng::Rng,
-    segment::{Segment, Sent},
-};
+use crate::{cause::Provenance, rng::Rng, segment::Segment};
 
-const fn serialisation(rate: u64, bytes: u64) -> Span {
-    Span(bytes.saturating_mul(8_000_000_000) / if rate == 0 { 1 } else { rate })
-}
-
-/// A wire that sends one frame after the other.
-#[derive(Clone, Debug)]
-struct Wire {
-    rate: u64,
-    free_at: Time,
-    /// The account of the last frame at its end.
-    last: Option<Provenance>,
-}
-
-impl Wire {
-    const fn new(rate: u64) -> Self {
-        Self {
-            rate,
-            free_at: Time(0),
-            last: None,
-        }
-    }
-
-    /// Sends a frame no earlier than `medium`. Returns its start time, and its account at its end.
-    fn pass(&mut self, medium: Time, account: Provenance, frame: &Frame) -> (Time, Provenance) {
-        let now = account.at();
-        let start = now.max(self.free_at).max(medium);
-        let waited = match &self.last {
-            _ if start == now => account,
-            Some(last) if self.free_at == start => last.clone().in_epoch(account.epoch()),
-            _ => account.charge(Cause::Queueing, start),
-        };
-        let end = start + serialisation(self.rate, frame.bytes);
-        let account = if frame.data {
-            waited.charge(frame.sent.cause(), end)
-        } else {
-            self.last = Some(waited.clone().charge(Cause::Queueing, end));
-            waited.transit(end)
-        };
-        if frame.data {
-            self.last = Some(account.clone());
-        }
-        self.free_at = end;
-        (start, account)
-    }
-}
-
-struct Frame {
-    bytes: u64,
-    data: bool,
-    sent: Sent,
-}
-
-/// One direction: the sender's ring, its wire, optionally a router's queue and wire, and the loss rules.
+/// One direction of a host's link: the sender's ring, its wire, and the loss rules.
 #[derive(Clone, Debug)]
 pub(crate) struct Direction {
     ring: Ring,
     access: Wire,
-    router: Option<(Wire, Ring)>,
-    queue_bytes: u64,
     delay: Span,
     loss: loss::Loss,
     reorder: Reorder,
@@ -101,10 +47,6 @@ impl Direction {
         Self {
             ring: Ring::new(nic.tx_ring, nic.tx_full),
             access: Wire::new(access),
-            router: params
-                .access_rate
-                .map(|_| (Wire::new(params.rate), Ring::new(0, TxFull::Drop))),
-            queue_bytes: params.queue_bytes,
             delay: params.delay,
             loss: loss::Loss::new(loss, rng.fork(1)),
             reorder: params.reorder,
@@ -112,14 +54,16 @@ impl Direction {
         }
     }
 
-    /// Passes a frame to the card at the account's time. A shared medium is busy until `medium`.
+    /// Passes a client's frame to the card at the account's time. A shared medium is busy until `medium`.
     pub(crate) fn transmit(
         &mut self,
         medium: Time,
-        account: Provenance,
+        (client, account): (u16, Provenance),
         segment: &Segment,
+        junction: &mut Junction,
     ) -> Fate {
         let frame = Frame {
+            client,
             bytes: segment.on_wire(),
             data: segment.seq_len() > 0,
             sent: segment.sent,
@@ -129,7 +73,7 @@ impl Direction {
         }
         let (leaves, account) = self.access.pass(medium, account, &frame);
         self.ring.take(account.at(), frame.bytes);
-        match self.route(account, &frame) {
+        match junction.pass(account, &frame) {
             None => Fate::QueueFull { leaves },
             Some(account) => self.land(leaves, account, frame.data),
         }
@@ -156,19 +100,6 @@ impl Direction {
     pub(crate) const fn busy_until(&self) -> Time {
         self.access.free_at
     }
-
-    fn route(&mut self, account: Provenance, frame: &Frame) -> Option<Provenance> {
-        let Some((wire, queue)) = &mut self.router else {
-            return Some(account);
-        };
-        let waiting = queue.bytes_waiting(account.at());
-        if self.queue_bytes > 0 && waiting.saturating_add(frame.bytes) > self.queue_bytes {
-            return None;
-        }
-        let (_, account) = wire.pass(Time(0), account, frame);
-        queue.take(account.at(), frame.bytes);
-        Some(account)
-    }
 }
 
 #[cfg(test)]
@@ -177,10 +108,24 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::{cause::Epoch, payload::Payload};
+    use crate::{
+        cause::{Cause, Epoch},
+        payload::Payload,
+    };
 
-    fn direction(params: &LinkParams, nic: &NicParams) -> Direction {
-        Direction::new(params, LossParams::default(), nic, &mut Rng::new(1))
+    struct Sender(Direction, Junction);
+
+    impl Sender {
+        fn new(params: &LinkParams) -> Self {
+            let (loss, nic) = (LossParams::default(), NicParams::default());
+            let way = Direction::new(params, loss, &nic, &mut Rng::new(1));
+            Self(way, Junction::new(params, false))
+        }
+
+        fn transmit(&mut self, segment: &Segment) -> Fate {
+            self.0
+                .transmit(Time(0), (0, account()), segment, &mut self.1)
+        }
     }
 
     fn account() -> Provenance {
@@ -203,10 +148,8 @@ mod tests {
 
     #[test]
     fn frames_leave_one_after_the_other_at_the_rate_of_the_link() {
-        let mut way = direction(&LinkParams::default(), &NicParams::default());
-        let arrivals: Vec<u64> = (0..3)
-            .map(|_| arrival(&way.transmit(Time(0), account(), &full())))
-            .collect();
+        let mut way = Sender::new(&LinkParams::default());
+        let arrivals: Vec<u64> = (0..3).map(|_| arrival(&way.transmit(&full()))).collect();
         assert_eq!(
             arrivals,
             [123_040 + 60_000, 246_080 + 60_000, 369_120 + 60_000]
@@ -215,10 +158,10 @@ mod tests {
 
     #[test]
     fn waiting_behind_data_is_bandwidth_and_behind_an_acknowledgment_is_queueing() {
-        let mut way = direction(&LinkParams::default(), &NicParams::default());
-        way.transmit(Time(0), account(), &Segment::default());
-        way.transmit(Time(0), account(), &full());
-        let Fate::Arrives { account, .. } = way.transmit(Time(0), account(), &full()) else {
+        let mut way = Sender::new(&LinkParams::default());
+        way.transmit(&Segment::default());
+        way.transmit(&full());
+        let Fate::Arrives { account, .. } = way.transmit(&full()) else {
             panic!("lost");
         };
         let spent = account.finish(Cause::RoundTrips);
@@ -235,10 +178,8 @@ mod tests {
             queue_bytes: 4 * 1538,
             ..LinkParams::default()
         };
-        let mut way = direction(&params, &NicParams::default());
-        let fates: Vec<Fate> = (0..8)
-            .map(|_| way.transmit(Time(0), account(), &full()))
-            .collect();
+        let mut way = Sender::new(&params);
+        let fates: Vec<Fate> = (0..8).map(|_| way.transmit(&full())).collect();
         let lost = fates
             .iter()
             .filter(|fate| matches!(fate, Fate::QueueFull { .. }))
@@ -249,5 +190,24 @@ mod tests {
             (first, second - first),
             (123_040 + 1_230_400 + 60_000, 1_230_400)
         );
+    }
+
+    #[test]
+    fn frames_of_several_clients_wait_for_the_port_of_the_server_and_nobody_else() {
+        let link = LinkParams::default();
+        let mut port = Junction::new(&link, true);
+        let mut arrive = |client| {
+            let mut way = Sender::new(&link).0;
+            arrival(&way.transmit(Time(0), (client, account()), &full(), &mut port))
+        };
+        let arrivals = [0, 1, 2].map(&mut arrive);
+        assert_eq!(
+            arrivals,
+            [123_040 + 60_000, 246_080 + 60_000, 369_120 + 60_000]
+        );
+        let mut alone = Sender::new(&link);
+        alone.1 = Junction::new(&link, true);
+        let one = [(); 2].map(|()| arrival(&alone.transmit(&full())));
+        assert_eq!(one, [123_040 + 60_000, 246_080 + 60_000]);
     }
 }

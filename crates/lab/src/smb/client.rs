@@ -36,7 +36,7 @@ use crate::{
 };
 
 /// NetBIOS names of server and client.
-const NAMES: (&[u8], &[u8]) = (b"LAB", b"CLIENT");
+const NAMES: (&str, &str) = ("LAB", "CLIENT");
 
 /// The local file: the pattern with a fixed length.
 #[derive(Debug, Default)]
@@ -90,6 +90,7 @@ pub struct Redirector {
     stage: Option<Stage>,
     timer: Option<Time>,
     began: Option<Time>,
+    ended: Option<Time>,
     mix: Mix,
     result: Option<Result<u64, String>>,
 }
@@ -110,7 +111,11 @@ impl Redirector {
             Direction::ToServer => CopySpec::put(&name, files.size),
             Direction::ToClient => CopySpec::get(&name),
         };
-        let mut client = Client::new(clock(Time(0)), profile.clone(), target(&profile));
+        let mut client = Client::new(
+            clock(Time(0)),
+            profile.clone(),
+            target(&profile, files.client),
+        );
         client.record_exchanges();
         Self {
             client,
@@ -127,6 +132,7 @@ impl Redirector {
             stage: None,
             timer: None,
             began: None,
+            ended: None,
             mix: Mix::default(),
             result: None,
         }
@@ -135,6 +141,11 @@ impl Redirector {
     /// Start of the copy.
     pub const fn began(&self) -> Option<Time> {
         self.began
+    }
+
+    /// End of the copy.
+    pub const fn ended(&self) -> Option<Time> {
+        self.ended
     }
 
     /// The requests of the copy.
@@ -194,6 +205,7 @@ impl Redirector {
         self.advance(context);
         self.watch_timer(context);
         if self.result.is_some() {
+            self.ended.get_or_insert(context.now());
             context.stop();
         }
     }
@@ -340,7 +352,7 @@ impl App for Redirector {
                 self.client
                     .handle_eof(clock(context.now()), &mut self.local);
             }
-            AppEvent::Connected | AppEvent::Drained => {}
+            AppEvent::Connected | AppEvent::Drained | AppEvent::Woken => {}
         }
         if !matches!(event, AppEvent::Start) {
             self.poll(context);
@@ -348,14 +360,18 @@ impl App for Redirector {
     }
 }
 
-fn target(profile: &Profile) -> Target {
+fn target(profile: &Profile, client: u16) -> Target {
     let name = |text: &[u8], suffix| ScopedName {
         name: NbName::new(text, suffix).unwrap_or(NbName::SMBSERVER),
         scope: Default::default(),
     };
+    let calling = match client {
+        0 => NAMES.1.to_string(),
+        more => format!("{}{more:03}", NAMES.1),
+    };
     Target {
-        server: "LAB".into(),
-        share: super::server::SHARE.into(),
+        server: NAMES.0.into(),
+        share: super::service::SHARE.into(),
         service: "?????",
         credentials: Credentials {
             user: "GUEST".into(),
@@ -364,8 +380,8 @@ fn target(profile: &Profile) -> Target {
             allow_weak: true,
         },
         transport: (*profile.transport.port).into(),
-        called: name(NAMES.0, SUFFIX_SERVER),
-        calling: name(NAMES.1, SUFFIX_WORKSTATION),
+        called: name(NAMES.0.as_bytes(), SUFFIX_SERVER),
+        calling: name(calling.as_bytes(), SUFFIX_WORKSTATION),
         code_page: CodePage::cp437(),
         dialect: None,
         sign: false,

@@ -10,10 +10,11 @@ use alloc::{
 use coax_catalog::{component::ProfileError, profile::Profile, scenario::Scenario};
 use coax_client::Direction;
 use coax_netbios::Transport;
-use coax_wire::time::Span;
+use coax_wire::time::{Span, Time};
 
-use super::{FileServer, Files, Redirector, ServerParams, mix::Mix};
+use super::{FileServer, Files, Redirector, ServerParams, mix::Mix, service::Service};
 use crate::{
+    app::App,
     capture::Tap,
     cause::Account,
     side::Side,
@@ -23,7 +24,7 @@ use crate::{
 
 /// What the lab does not model; every report lists it.
 pub const NOT_MODELLED: [&str; 8] = [
-    "more than one client, connection or user of the server",
+    "more than one connection or user of a client, and limits of a switch's buffers",
     "repeaters and different distances on a shared cable, and other traffic elsewhere",
     "caches, seeks and fragmentation of disks",
     "opening, searching and closing beyond a request's fixed cost",
@@ -40,6 +41,8 @@ pub struct CopySetup {
     pub world: Setup,
     /// The redirector.
     pub client: Arc<Profile>,
+    /// Those of more clients, whose hosts are [`Setup::more`]. Each copies files of its own at the same time.
+    pub more: Vec<Arc<Profile>>,
     /// The server.
     pub server: ServerParams,
     /// Direction.
@@ -66,12 +69,14 @@ impl CopySetup {
         Ok(Self {
             world: Setup {
                 client: found.client_host,
+                more: found.more.iter().map(|(host, _)| host.clone()).collect(),
                 server: found.server_host,
                 link: found.link,
                 seed: found.seed,
                 ..Setup::default()
             },
             client: found.client,
+            more: found.more.into_iter().map(|(_, profile)| profile).collect(),
             server: found.server,
             direction: found.direction,
             size: found.size,
@@ -82,22 +87,44 @@ impl CopySetup {
         })
     }
 
-    /// The files to copy.
-    pub const fn all(&self) -> Files {
+    /// The files that a client copies.
+    pub const fn files_of(&self, client: u16) -> Files {
         Files {
             count: self.files,
             size: self.size,
+            client,
         }
     }
+
+    /// The redirectors with their numbers.
+    fn profiles(&self) -> impl Iterator<Item = (u16, &Arc<Profile>)> {
+        (0..).zip(core::iter::once(&self.client).chain(&self.more))
+    }
+}
+
+/// The result of one of several clients.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ClientResult {
+    /// Its redirector.
+    pub profile: String,
+    /// Number of bytes copied, or the error.
+    pub copied: Result<u64, String>,
+    /// Start of its copy.
+    pub began: Time,
+    /// End of its copy.
+    pub ended: Time,
+    /// The causes of the time between.
+    pub account: Account,
 }
 
 /// The result of a copy.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CopyResult {
-    /// Number of bytes copied, or the error.
+    /// Number of bytes that the first client copied, or the error of the first client that failed.
     pub copied: Result<u64, String>,
-    /// From the first request of the copy to its last response.
+    /// From the first request of the first client's copy to its last response.
     pub took: Span,
     /// The causes of that time; their sum is `took`.
     pub account: Account,
@@ -115,6 +142,8 @@ pub struct CopyResult {
     pub server_tcp: TcpStats,
     /// Processor time of client and server.
     pub cpu: (Span, Span),
+    /// All clients, if there are several.
+    pub clients: Vec<ClientResult>,
     /// Number of wrong bytes received; 0 if data is not compared.
     pub wrong_bytes: u64,
     /// The world at the end of the run.
@@ -128,43 +157,72 @@ pub fn copy(setup: &CopySetup) -> CopyResult {
 
 /// Runs the copy with a limit on events.
 pub fn copy_within(setup: &CopySetup, events: u64) -> CopyResult {
-    let transport = Transport::from(*setup.client.transport.port);
     let mut world_setup = setup.world.clone();
-    world_setup.port = match transport {
-        Transport::Nbt139 => 139,
-        Transport::Direct445 => 445,
-    };
+    let transport = Transport::from(*setup.client.transport.port);
+    world_setup.port = port(transport);
     let mut world = World::new(&world_setup);
     world.record(&setup.taps);
     world.allow(events);
-    let files = setup.all();
-    let mut client = Redirector::new(setup.client.clone(), setup.direction, files, setup.whole);
-    let there = (setup.direction == Direction::ToClient).then_some(files);
-    match FileServer::new(&setup.server, transport, there, setup.whole) {
-        Ok(mut server) => {
-            let ended = world.run(&mut client, &mut server, setup.limit);
-            let copied = verdict(setup, &client, &server, ended);
-            let wrong = client.wrong_bytes().saturating_add(server.wrong_bytes());
-            result(world, &client, copied, wrong)
+    let to_client = setup.direction == Direction::ToClient;
+    let there = setup.profiles().filter(|_| to_client);
+    let there: Vec<Files> = there.map(|(client, _)| setup.files_of(client)).collect();
+    let mut clients: Vec<Redirector> = setup
+        .profiles()
+        .map(|(client, profile)| redirector(setup, client, profile))
+        .collect();
+    let service = match Service::new(&setup.server, &there, setup.whole) {
+        Ok(service) => service,
+        Err(error) => {
+            let failed = Failed::Share(format!("the file cannot be: {error:?}"));
+            return result(setup, world, &clients, &failed);
         }
-        Err(error) => result(
-            world,
-            &client,
-            Err(format!("the file cannot be: {error:?}")),
-            0,
-        ),
+    };
+    let mut servers: Vec<FileServer> = setup
+        .profiles()
+        .map(|(client, profile)| {
+            FileServer::new(&service, client, Transport::from(*profile.transport.port))
+        })
+        .collect();
+    let mut apps: Vec<(&mut dyn App, &mut dyn App)> = clients
+        .iter_mut()
+        .zip(&mut servers)
+        .map(|(client, server)| (client as &mut dyn App, server as &mut dyn App))
+        .collect();
+    let ended = world.run_all(&mut apps, setup.limit);
+    result(setup, world, &clients, &Failed::Not(service, ended))
+}
+
+const fn port(transport: Transport) -> u16 {
+    match transport {
+        Transport::Nbt139 => 139,
+        Transport::Direct445 => 445,
     }
 }
 
-/// The result: a copy counts only if both ends report it as complete.
+fn redirector(setup: &CopySetup, client: u16, profile: &Arc<Profile>) -> Redirector {
+    let files = setup.files_of(client);
+    Redirector::new(profile.clone(), setup.direction, files, setup.whole)
+}
+
+/// Whether the run could start, and how it ended.
+enum Failed {
+    Share(String),
+    Not(Service, Ended),
+}
+
+/// A client's result: a copy counts only if both ends report it as complete.
 fn verdict(
     setup: &CopySetup,
+    number: u16,
     client: &Redirector,
-    server: &FileServer,
-    ended: Ended,
+    failed: &Failed,
 ) -> Result<u64, String> {
-    let files = setup.all();
-    let whole = server.whole_files(files);
+    let (service, ended) = match failed {
+        Failed::Share(error) => return Err(error.clone()),
+        Failed::Not(service, ended) => (service, ended),
+    };
+    let files = setup.files_of(number);
+    let whole = service.whole_files(files);
     match client.result() {
         Some(Ok(bytes)) if *bytes != files.bytes() || whole != files.count => Err(format!(
             "{bytes} bytes of {} were copied; of {} files {whole} are whole on the server",
@@ -183,23 +241,54 @@ fn verdict(
     }
 }
 
-fn result(
-    world: World,
-    client: &Redirector,
-    copied: Result<u64, String>,
-    wrong_bytes: u64,
-) -> CopyResult {
+fn client_results(
+    setup: &CopySetup,
+    world: &World,
+    clients: &[Redirector],
+    failed: &Failed,
+) -> Vec<ClientResult> {
+    let each = setup.profiles().zip(clients);
+    each.map(|((number, profile), client)| {
+        let ended = client.ended().unwrap_or_else(|| world.now());
+        ClientResult {
+            profile: profile.name.clone(),
+            copied: verdict(setup, number, client, failed),
+            began: client.began().unwrap_or(ended),
+            ended,
+            account: world.account_of(number),
+        }
+    })
+    .collect()
+}
+
+fn result(setup: &CopySetup, world: World, clients: &[Redirector], failed: &Failed) -> CopyResult {
+    let wrong = clients.iter().map(Redirector::wrong_bytes).sum::<u64>();
+    let wrong_bytes = match failed {
+        Failed::Share(_) => wrong,
+        Failed::Not(service, _) => wrong.saturating_add(service.wrong_bytes()),
+    };
+    let mut all = client_results(setup, &world, clients, failed);
+    let error = all.iter().find_map(|it| it.copied.as_ref().err().cloned());
+    let first = clients.first();
+    let own = all.first().map_or(Ok(0), |it| it.copied.clone());
+    let took = all.first().map_or(Span(0), |it| it.ended - it.began);
+    if all.len() < 2 {
+        all.clear();
+    }
     CopyResult {
-        copied,
-        took: client.began().map_or(Span(0), |began| world.now() - began),
+        copied: error.map_or(own, Err),
+        took,
         account: world.account(),
-        mix: client.mix().clone(),
-        dialect: client.link().map_or("none", |link| link.dialect.name),
+        mix: first.map(|it| it.mix().clone()).unwrap_or_default(),
+        dialect: first
+            .and_then(Redirector::link)
+            .map_or("none", |link| link.dialect.name),
         to_server: *world.path(Side::Client),
         to_client: *world.path(Side::Server),
         client_tcp: *world.tcp(Side::Client).stats(),
         server_tcp: *world.tcp(Side::Server).stats(),
         cpu: (world.cpu_used(Side::Client), world.cpu_used(Side::Server)),
+        clients: all,
         wrong_bytes,
         world,
     }

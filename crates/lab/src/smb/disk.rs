@@ -43,7 +43,7 @@ impl Folder {
     ///
     /// # Errors
     /// The error of the file system.
-    pub(super) fn new(files: Option<Files>, whole: bool, now: FsTime) -> VfsResult<Self> {
+    pub(super) fn new(files: &[Files], whole: bool, now: FsTime) -> VfsResult<Self> {
         let inside = MemFs::with_options(MemOptions {
             keep_contents: false,
             capacity: 1 << 44,
@@ -51,7 +51,7 @@ impl Folder {
         });
         inside.set_time(now);
         for (files, name) in files
-            .into_iter()
+            .iter()
             .flat_map(|it| it.names().map(move |name| (it, name)))
         {
             inside.add_pattern(&name, files.size, &[])?;

@@ -12,6 +12,9 @@
 //! * The server handles one request at a time. It works for the fixed part per command and the part per byte of file
 //!   data in either direction. Then its disk reads or writes the data of the request. Then it sends the response.
 //!
+//! Each connection of the server has its own state; processor, disk, files and tables are shared. The server deals with
+//! requests of different clients at once, as far as its processor and its disk permit.
+//!
 //! Not modelled: servers that handle several requests of a client in parallel, disk caches, disk time of open, search
 //! and close beyond the fixed part, and piecewise sending of responses by the server's kernel.
 
@@ -22,13 +25,15 @@ mod disk;
 mod mix;
 mod pacing;
 mod server;
+mod service;
 #[cfg(test)]
 mod tests;
 
 pub use client::Redirector;
-pub use copy::{CopyResult, CopySetup, NOT_MODELLED, copy, copy_within};
+pub use copy::{ClientResult, CopyResult, CopySetup, NOT_MODELLED, copy, copy_within};
 pub use mix::{Mix, MixEntry};
 pub use server::{FileServer, ServerParams};
+pub use service::Service;
 
 use alloc::{
     format,
@@ -46,12 +51,18 @@ pub struct Files {
     pub count: u32,
     /// Size of each file, bytes.
     pub size: u64,
+    /// Number of the client that copies them; each one has its own.
+    pub client: u16,
 }
 
 impl Files {
     /// One file.
     pub const fn one(size: u64) -> Self {
-        Self { count: 1, size }
+        Self {
+            count: 1,
+            size,
+            client: 0,
+        }
     }
 
     /// Total size, bytes.
@@ -61,9 +72,10 @@ impl Files {
 
     /// Their names, which are valid for every client.
     pub(crate) fn names(self) -> impl Iterator<Item = String> {
-        (1..=self.count).map(move |number| match self.count {
-            1 => "FILE.BIN".to_string(),
-            _ => format!("FILE{number:04}.BIN"),
+        (1..=self.count).map(move |number| match (self.client, self.count) {
+            (0, 1) => "FILE.BIN".to_string(),
+            (0, _) => format!("FILE{number:04}.BIN"),
+            (client, _) => format!("C{client:03}{number:04}.BIN"),
         })
     }
 }

@@ -1,77 +1,24 @@
 //! The server application: the server's engine behind its session.
 
-use alloc::{string::ToString, sync::Arc, vec, vec::Vec};
-use core::sync::atomic::{AtomicBool, Ordering};
+use alloc::{format, sync::Arc, vec::Vec};
 
-use coax_catalog::server::Newest;
 pub use coax_catalog::server::ServerParams;
 use coax_netbios::{Accept, Session, SessionConfig, Transport};
-use coax_server::{
-    Connection, Peer, Server, Tail, Transmit,
-    config::Config,
-    share::{Share, ShareKind},
-    table::{Exclusive, Tables, Wake},
-    vfs::{FsTime, VfsError},
-};
+use coax_server::{Connection, Peer, Tail, Transmit};
 use coax_wire::time::{Span, Time};
 
 use super::{
-    Files,
     bytes::{ByteAssembler, is_command, joined},
     clock,
-    disk::{Folder, Meter},
+    disk::Meter,
     pacing::Pacing,
+    service::{Bell, Service},
     since_start,
 };
 use crate::{
     app::{App, AppEvent, Context, DiskWork},
     payload::Payload,
 };
-
-/// The share's name.
-pub(super) const SHARE: &str = "FILES";
-
-fn config(params: &ServerParams) -> Config {
-    let own = Config::default();
-    let [native_os, native_lan_man] = own.native.clone();
-    Config {
-        name: "LAB".to_string(),
-        max_buffer: params.max_buffer.unwrap_or(own.max_buffer),
-        max_mpx: params.max_mpx.unwrap_or(own.max_mpx),
-        read_raw: params.read_raw.unwrap_or(own.read_raw),
-        write_raw: params.write_raw.unwrap_or(own.write_raw),
-        large_readwrite: params.large_readwrite.unwrap_or(own.large_readwrite),
-        unicode: params.unicode.unwrap_or(own.unicode),
-        nt_status: params.nt_status.unwrap_or(own.nt_status),
-        extended_security: params.extended_security.unwrap_or(own.extended_security),
-        max_generation: params
-            .dialect
-            .map_or(own.max_generation, Newest::generation),
-        native: [
-            params.native_os.clone().unwrap_or(native_os),
-            params.native_lan_man.clone().unwrap_or(native_lan_man),
-        ],
-        ..own
-    }
-}
-
-#[derive(Debug)]
-struct Alone(spin::Mutex<Tables>);
-
-impl Exclusive for Alone {
-    fn with(&self, work: &mut dyn FnMut(&mut Tables)) {
-        work(&mut self.0.lock());
-    }
-}
-
-#[derive(Debug, Default)]
-struct Bell(AtomicBool);
-
-impl Wake for Bell {
-    fn wake(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
 
 /// A request in progress: its disk work and its responses.
 #[derive(Debug)]
@@ -81,15 +28,14 @@ struct Busy {
     answers: Vec<Payload>,
 }
 
-/// The server of the share that contains the files.
+/// The server's end of a client's connection.
 pub struct FileServer {
     session: Session,
     connection: Connection,
-    folder: Folder,
+    service: Service,
     bell: Arc<Bell>,
     assembler: ByteAssembler,
     pacing: Pacing,
-    whole: bool,
     busy: Option<Busy>,
     timer: Option<Time>,
 }
@@ -103,64 +49,37 @@ impl core::fmt::Debug for FileServer {
 }
 
 impl FileServer {
-    /// A server with these files in its share. File data is generated and compared if
-    /// `whole`.
-    ///
-    /// # Errors
-    /// The error of the file system.
-    pub fn new(
-        params: &ServerParams,
-        transport: Transport,
-        files: Option<Files>,
-        whole: bool,
-    ) -> Result<Self, VfsError> {
-        let now = clock(Time(0));
-        let folder = Folder::new(files, whole, FsTime(now.unix_ns()))?;
-        let config = config(params);
-        let tables = Tables::new(config.tables());
-        let disk = ShareKind::Disk(Arc::new(folder.clone()));
-        let server = Server {
-            config,
-            shares: vec![Arc::new(Share::for_guests(1, SHARE, disk))],
-            accounts: coax_logon::accounts::Accounts::default(),
-            tables: Arc::new(Alone(spin::Mutex::new(tables))),
-        };
-        let bell = Arc::new(Bell::default());
+    /// The application of a client's connection.
+    pub fn new(service: &Service, client: u16, transport: Transport) -> Self {
         let session = SessionConfig {
             max_message: 1 << 20,
             ..SessionConfig::default()
         };
-        Ok(Self {
-            session: Session::server(now, transport, Accept::Any, session),
-            connection: Connection::new(
-                Arc::new(server),
-                bell.clone(),
-                Peer::default(),
-                *b"virtual!",
-            ),
-            folder,
+        let peer = Peer {
+            address: format!("192.0.2.{}", u32::from(client) + 2),
+            number: u64::from(client) + 1,
+            ..Peer::default()
+        };
+        let bell = service.bell(client);
+        Self {
+            session: Session::server(clock(Time(0)), transport, Accept::Any, session),
+            connection: Connection::new(service.server.clone(), bell.clone(), peer, *b"virtual!"),
+            service: service.clone(),
             bell,
-            assembler: ByteAssembler::new(whole),
-            pacing: Pacing::new(params.pacing),
-            whole,
+            assembler: ByteAssembler::new(service.whole),
+            pacing: Pacing::new(service.pacing),
             busy: None,
             timer: None,
-        })
-    }
-
-    /// Number of these files in the share with their full size.
-    pub fn whole_files(&self, files: Files) -> u32 {
-        self.folder.whole(files)
-    }
-
-    /// Number of wrong bytes received, if data is compared.
-    pub fn wrong_bytes(&self) -> u64 {
-        self.folder.take_meter().wrong
+        }
     }
 
     /// Reads and serves until a request is in progress or no data is left.
     fn serve(&mut self, context: &mut Context<'_>) {
         while self.busy.is_none() {
+            if self.bell.is_rung() {
+                self.deal(context, false);
+                continue;
+            }
             if let Some(bytes) = self.session.poll_transmit() {
                 self.pacing.send(context, Payload::from(bytes));
             }
@@ -208,10 +127,15 @@ impl FileServer {
 
     /// Takes the engine's responses and starts the machine's work for them.
     fn deal(&mut self, context: &mut Context<'_>, command: bool) {
-        while self.bell.0.swap(false, Ordering::Relaxed) {
+        while self.bell.take() {
             self.connection.handle_wake(clock(context.now()));
         }
-        let mut meter = self.folder.take_meter();
+        for client in self.service.take_woken() {
+            if client != context.client() {
+                context.wake(client);
+            }
+        }
+        let mut meter = self.service.folder.take_meter();
         let mut answers = Vec::new();
         while let Some(transmit) = self.connection.poll_transmit() {
             answers.extend(self.framed(transmit, &mut meter));
@@ -245,7 +169,7 @@ impl FileServer {
                 Payload::pattern(offset, len as u64)
             }
             Tail::Bytes(bytes) => match meter.last_read {
-                Some((offset, len)) if len == bytes.len() && !self.whole => {
+                Some((offset, len)) if len == bytes.len() && !self.service.whole => {
                     self.connection.recycle(bytes);
                     Payload::pattern(offset, len as u64)
                 }
@@ -306,31 +230,8 @@ impl App for FileServer {
             AppEvent::Start => self.pacing.listening(context),
             AppEvent::Connected => self.pacing.connected(context),
             AppEvent::Drained => self.pacing.drained(context),
-            AppEvent::Readable => {}
+            AppEvent::Readable | AppEvent::Woken => {}
         }
         self.serve(context);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_that_states_nothing_offers_what_coax_offers() {
-        let (stated, default) = (config(&ServerParams::default()), Config::default());
-        let offered = |it: &Config| {
-            (
-                (it.max_buffer, it.max_mpx, it.large_readwrite),
-                (it.read_raw, it.write_raw, it.unicode, it.nt_status),
-                (it.max_generation, it.native.clone(), it.extended_security),
-            )
-        };
-        assert_eq!(offered(&stated), offered(&default));
-        let stated = config(&ServerParams {
-            max_buffer: Some(4356),
-            ..ServerParams::default()
-        });
-        assert_eq!(stated.max_buffer, 4356);
     }
 }

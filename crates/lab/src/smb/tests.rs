@@ -44,6 +44,7 @@ fn setup(name: &str, direction: Direction, size: u64) -> CopySetup {
     CopySetup {
         world,
         client: profile(name),
+        more: Vec::new(),
         server: built_in::<ServerParams>("samba-nas").unwrap().params,
         direction,
         size,

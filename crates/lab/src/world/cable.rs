@@ -1,22 +1,24 @@
-//! The cards of both hosts on a shared medium.
+//! The cards of all hosts on a shared medium.
 
-use alloc::{boxed::Box, collections::VecDeque};
+use alloc::{boxed::Box, collections::VecDeque, vec::Vec};
 
 use coax_wire::time::Time;
 
+use super::row::Row;
 use crate::{
     cause::Provenance,
     link::{Duplex, LinkParams},
     medium::{GAP_BYTES, Medium},
     rng::Rng,
     segment::Segment,
-    side::Side,
+    side::{End, Side},
 };
 
-/// The hosts' stations on the medium.
-pub(super) const SIDES: [Side; 2] = [Side::Client, Side::Server];
+/// The station of the server; that of the first client is 0, and those of more clients follow.
+const SERVER: usize = 1;
 
-type Frame = (Box<Segment>, Provenance);
+/// A segment with its connection and account.
+pub(super) type Frame = (End, Box<Segment>, Provenance);
 
 /// A host's card on the medium.
 #[derive(Debug, Default)]
@@ -26,50 +28,71 @@ pub(super) struct Card {
     pub(super) leaving: usize,
     /// What the driver holds until the ring has room.
     pub(super) held: Option<Frame>,
-    /// The account at the end of the last frame.
-    pub(super) last: Option<Provenance>,
+    /// The client of the last frame, and the account at its end.
+    pub(super) last: Option<(u16, Provenance)>,
 }
 
-/// The medium and both cards.
+/// The medium and the cards.
 #[derive(Debug)]
 pub(super) struct Cable {
     pub(super) medium: Medium,
-    cards: [Card; 2],
+    server: Card,
+    clients: Row<Card>,
     pub(super) event: Option<Time>,
 }
 
 impl Cable {
-    /// The medium of a link, if it is a shared one.
-    pub(super) fn of(link: &LinkParams, rng: &mut Rng) -> Option<Self> {
+    /// The medium of a link, if it is a shared one. There are `more` clients than one.
+    pub(super) fn of(link: &LinkParams, more: usize, rng: &mut Rng) -> Option<Self> {
         (link.duplex == Duplex::Shared).then(|| Self {
             medium: Medium::new(
                 link.rate,
                 link.delay,
-                SIDES.len(),
+                more.saturating_add(2),
                 &link.others,
                 &mut rng.fork(7),
             ),
-            cards: Default::default(),
+            server: Card::default(),
+            clients: Row::new(
+                Card::default(),
+                (0..more).map(|_| Card::default()).collect::<Vec<_>>(),
+            ),
             event: None,
         })
     }
 
-    pub(super) fn card(&mut self, side: Side) -> &mut Card {
-        let [client, server] = &mut self.cards;
-        match side {
-            Side::Client => client,
-            Side::Server => server,
+    pub(super) fn card(&mut self, end: End) -> &mut Card {
+        match end.side {
+            Side::Client => self.clients.of_mut(end.client),
+            Side::Server => &mut self.server,
         }
     }
 
+    /// The host of a station, as one of its ends; `None` for stations with traffic of their own.
+    pub(super) fn host_at(&self, station: usize) -> Option<End> {
+        let client = match station {
+            0 => 0,
+            SERVER => return Some(End::new(Side::Server, 0)),
+            more => more - SERVER,
+        };
+        let is_own = client < self.clients.len();
+        let client = u16::try_from(client).ok().filter(|_| is_own)?;
+        Some(End::new(Side::Client, client))
+    }
+
     /// Offers the card's next frame to the medium.
-    pub(super) fn offer(&mut self, side: Side) {
-        if self.medium.is_sending(side as usize) {
+    pub(super) fn offer(&mut self, end: End) {
+        let station = match (end.side, usize::from(end.client)) {
+            (Side::Server, _) => SERVER,
+            (Side::Client, 0) => 0,
+            (Side::Client, more) => more + SERVER,
+        };
+        if self.medium.is_sending(station) {
             return;
         }
-        if let Some((segment, account)) = self.card(side).waiting.front() {
+        if let Some((_, segment, account)) = self.card(end).waiting.front() {
             let (at, bytes) = (account.at(), segment.on_wire().saturating_sub(GAP_BYTES));
-            self.medium.offer(side as usize, at, bytes);
+            self.medium.offer(station, at, bytes);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use coax_wire::time::Time;
 
-use crate::{link::Fate, segment::Segment, side::Side};
+use crate::{link::Fate, segment::Segment, side::End};
 
 /// FNV-1a over the events.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ impl Default for Digest {
 }
 
 impl Digest {
-    pub(super) fn frame(&mut self, now: Time, side: Side, segment: &Segment, fate: &Fate) {
+    pub(super) fn frame(&mut self, now: Time, end: End, segment: &Segment, fate: &Fate) {
         let (kind, at) = match fate {
             Fate::Arrives { account, .. } => (0, account.at()),
             Fate::Lost { leaves } => (1, *leaves),
@@ -23,7 +23,10 @@ impl Digest {
             Fate::RingDropped => (3, now),
             Fate::RingBlocked { until } => (4, *until),
         };
-        let small = u64::from(segment.flags.bits()) << 8 | (side as u64) << 4 | kind;
+        let small = u64::from(end.client) << 32
+            | u64::from(segment.flags.bits()) << 8
+            | (end.side as u64) << 4
+            | kind;
         for word in [
             now.0,
             at.0,

@@ -4,15 +4,15 @@ use alloc::boxed::Box;
 
 use coax_wire::time::{Span, Time};
 
-use super::{World, events::Event};
+use super::{World, events::Event, run::Apps};
 use crate::{
-    app::{App, AppEvent, Context},
+    app::{AppEvent, Context},
     capture::Tap,
     cause::{Cause, Provenance},
     link::Fate,
     machine::{Job, Queued},
     segment::{Segment, Sent},
-    side::Side,
+    side::{End, Side},
     tcp::{TcpEvent, Timer},
     watch::Happened,
 };
@@ -24,114 +24,128 @@ impl World {
 
     pub(super) fn dispatch(&mut self, event: Event) {
         match event {
-            Event::Arrive(side, segment) => self.arrive(side, segment),
-            Event::Look(side, segment) => self.look(side, segment),
-            Event::Done(side, job) => self.done(side, job),
-            Event::RingFree(side, segment) => {
-                if self.hand_to_card(side, segment) {
-                    self.next_job(side);
+            Event::Arrive(end, segment) => self.arrive(end, segment),
+            Event::Look(end, segment) => self.look(end, segment),
+            Event::Done(end, job) => self.done(end, job),
+            Event::RingFree(end, segment) => {
+                if self.hand_to_card(end, segment) {
+                    self.next_job(end);
                 }
             }
-            Event::Left(side) => self.next_job(side),
+            Event::Left(end) => self.next_job(end),
             Event::Medium => self.medium_step(),
-            Event::Off(side) => self.off(side),
-            Event::TcpTimer(side) => self.tcp_timer(side),
-            Event::App(side, event) => self.pending.push_back((side, event, self.current.clone())),
+            Event::Off(end) => self.off(end),
+            Event::TcpTimer(end) => self.tcp_timer(end),
+            Event::App(end, event) => self.pending.push_back((end, event, self.current.clone())),
         }
     }
 
     /// Delivers events to the applications, then sends due ACKs.
-    pub(super) fn deliver_events(&mut self, client: &mut dyn App, server: &mut dyn App) {
-        while let Some((side, event, account)) = self.pending.pop_front() {
-            let arrival = account.in_epoch(self.epoch);
-            self.current = arrival.clone().resolve(self.exchange);
-            let mut context = Context { world: self, side };
-            match side {
-                Side::Client => client.handle(&mut context, event),
-                Side::Server => server.handle(&mut context, event),
+    pub(super) fn deliver_events(&mut self, apps: &mut Apps<'_, '_>) {
+        while let Some((end, event, account)) = self.pending.pop_front() {
+            let flow = self.flows.of(end.client);
+            let (epoch, exchange) = (flow.epoch, flow.exchange);
+            let arrival = account.in_epoch(epoch);
+            self.current = arrival.clone().resolve(exchange);
+            let mut context = Context { world: self, end };
+            match (apps.get_mut(usize::from(end.client)), end.side) {
+                (Some((client, _)), Side::Client) => client.handle(&mut context, event),
+                (Some((_, server)), Side::Server) => server.handle(&mut context, event),
+                (None, _) => continue,
             }
             if self.stopped {
                 return;
             }
             // an ACK answers the arrival, not the application's action
-            self.current = arrival.in_epoch(self.epoch);
-            self.pump(side, true);
-            if !self.host(side).cpu.busy {
-                self.next_job(side);
+            self.current = arrival.in_epoch(self.epoch(end));
+            self.pump(end, true);
+            if !self.host(end).cpu.busy {
+                self.next_job(end);
             }
         }
     }
 
-    fn arrive(&mut self, side: Side, segment: Box<Segment>) {
-        self.tap(Tap::at(side), side.peer(), &segment, self.now);
-        let host = self.host_mut(side);
+    fn arrive(&mut self, end: End, segment: Box<Segment>) {
+        self.tap(Tap::at(end.side), end.peer(), &segment, self.now);
+        let host = self.host_mut(end);
         if host.nic.rx_ring > 0 && host.rx_waiting >= host.nic.rx_ring {
-            let peer = self.host_mut(side.peer());
+            let peer = self.host_mut(end.peer());
             peer.paths.rx_drops = peer.paths.rx_drops.saturating_add(1);
-            self.saw(side.peer(), Happened::NoRoom, &segment);
+            self.saw(end.peer(), Happened::NoRoom, &segment);
             return;
         }
-        self.saw(side.peer(), Happened::Arrived, &segment);
-        let host = self.host_mut(side);
+        self.saw(end.peer(), Happened::Arrived, &segment);
+        let host = self.host_mut(end);
         host.rx_waiting = host.rx_waiting.saturating_add(1);
         let poll = host.nic.poll.0;
         if poll == 0 {
-            self.look(side, segment);
+            self.look(end, segment);
         } else {
             let at = Time(self.now.0.div_ceil(poll).saturating_mul(poll));
-            let account = self.current.clone().charge(side.think(), at);
-            self.schedule(Event::Look(side, segment), account);
+            let account = self.current.clone().charge(end.think(), at);
+            self.schedule(Event::Look(end, segment), account);
         }
     }
 
     /// The driver takes a received frame from the ring.
-    fn look(&mut self, side: Side, segment: Box<Segment>) {
-        let host = self.host(side);
+    fn look(&mut self, end: End, segment: Box<Segment>) {
+        let host = self.host(end);
         let job = Job::Receive(segment);
         let cost = job.cost(&host.machine).0;
         let cost = cost.saturating_add(host.nic.interrupt.0);
-        self.submit(side, job, Span(cost));
+        self.submit(end, job, Span(cost));
     }
 
     /// Queues a job for the processor.
-    pub(super) fn submit(&mut self, side: Side, job: Job, cost: Span) {
+    pub(super) fn submit(&mut self, end: End, job: Job, cost: Span) {
         let account = self.current.clone();
         let now = self.now;
-        let host = self.host_mut(side);
+        let host = self.host_mut(end);
         if host.cpu.busy {
             let queue = match job {
                 Job::Send(_) => &mut host.cpu.sending,
                 _ => &mut host.cpu.waiting,
             };
-            queue.push_back(Queued { job, cost, account });
+            let client = end.client;
+            queue.push_back(Queued {
+                client,
+                job,
+                cost,
+                account,
+            });
             return;
         }
         if cost.0 == 0 && !matches!(job, Job::Work(_)) {
-            let done = self.perform(side, job);
-            self.host_mut(side).cpu.busy = !done;
+            let done = self.perform(end, job);
+            self.host_mut(end).cpu.busy = !done;
             return;
         }
         host.cpu.busy = true;
         host.cpu.used = Span(host.cpu.used.0.saturating_add(cost.0));
-        let account = account.charge(side.think(), now + cost);
-        self.schedule(Event::Done(side, job), account);
+        let account = account.charge(end.think(), now + cost);
+        self.schedule(Event::Done(end, job), account);
     }
 
-    fn done(&mut self, side: Side, job: Job) {
+    fn done(&mut self, end: End, job: Job) {
         let account = self.current.clone();
-        if self.perform(side, job) {
+        if self.perform(end, job) {
             self.current = account;
-            self.next_job(side);
+            self.next_job(end);
         }
     }
 
     /// The processor starts the job that has waited longest. The job continues the account of the job before it,
-    /// because it waited for that one.
-    pub(super) fn next_job(&mut self, side: Side) {
+    /// because it waited for that one, if both serve one connection. Else the wait is the host's processing time.
+    pub(super) fn next_job(&mut self, end: End) {
         let now = self.now;
         let current = self.current.clone();
-        let host = self.host_mut(side);
-        let Some(Queued { job, cost, account }) = host
+        let host = self.host_mut(end);
+        let Some(Queued {
+            client,
+            job,
+            cost,
+            account,
+        }) = host
             .cpu
             .sending
             .pop_front()
@@ -142,63 +156,68 @@ impl World {
         };
         host.cpu.busy = true;
         host.cpu.used = Span(host.cpu.used.0.saturating_add(cost.0));
+        let next = End::new(end.side, client);
         let account = if account.at() == now {
-            account.in_epoch(current.epoch())
-        } else {
+            account.in_epoch(self.epoch(next))
+        } else if client == end.client {
             current
+        } else {
+            let account = account.in_epoch(self.epoch(next));
+            account.charge(end.think(), now)
         };
-        let account = account.charge(side.think(), now + cost);
-        self.schedule(Event::Done(side, job), account);
+        let account = account.charge(end.think(), now + cost);
+        self.schedule(Event::Done(next, job), account);
     }
 
     /// Performs a job; false if a full ring blocks the processor.
-    fn perform(&mut self, side: Side, job: Job) -> bool {
+    fn perform(&mut self, end: End, job: Job) -> bool {
         match job {
-            Job::Send(segment) => return self.hand_to_card(side, segment),
+            Job::Send(segment) => return self.hand_to_card(end, segment),
             Job::Work(token) => {
                 self.pending
-                    .push_back((side, AppEvent::Worked(token), self.current.clone()))
+                    .push_back((end, AppEvent::Worked(token), self.current.clone()))
             }
-            Job::Receive(segment) => self.receive(side, &segment),
+            Job::Receive(segment) => self.receive(end, &segment),
         }
         true
     }
 
-    fn receive(&mut self, side: Side, segment: &Segment) {
+    fn receive(&mut self, end: End, segment: &Segment) {
         let now = self.now;
-        let host = self.host_mut(side);
+        let host = self.host_mut(end);
         host.rx_waiting = host.rx_waiting.saturating_sub(1);
-        host.tcp.handle_segment(now, segment);
-        self.after_tcp(side);
+        self.socket_mut(end).tcp.handle_segment(now, segment);
+        self.after_tcp(end);
     }
 
-    fn tcp_timer(&mut self, side: Side) {
+    fn tcp_timer(&mut self, end: End) {
         let now = self.now;
-        let host = self.host_mut(side);
-        if host.timer_event.is_some_and(|at| at <= now) {
-            host.timer_event = None;
+        let epoch = self.epoch(end);
+        let socket = self.socket_mut(end);
+        if socket.timer_event.is_some_and(|at| at <= now) {
+            socket.timer_event = None;
         }
         let due = Timer::ALL
             .into_iter()
-            .find(|timer| host.tcp.timer(*timer).is_some_and(|at| at <= now));
+            .find(|timer| socket.tcp.timer(*timer).is_some_and(|at| at <= now));
         if let Some(timer) = due {
-            let set = host.timers.get_mut(timer as usize).and_then(Option::take);
-            host.tcp.handle_timeout(now);
+            let set = socket.timers.get_mut(timer as usize).and_then(Option::take);
+            socket.tcp.handle_timeout(now);
             if let Some((_, account)) = set {
-                self.current = account.in_epoch(self.epoch).charge(timer_cause(timer), now);
+                self.current = account.in_epoch(epoch).charge(timer_cause(timer), now);
             }
-            self.after_tcp(side);
+            self.after_tcp(end);
         }
-        self.watch_timers(side);
+        self.watch_timers(end);
     }
 
     /// After an input to TCP: sends data that became possible, and delivers events.
-    fn after_tcp(&mut self, side: Side) {
+    fn after_tcp(&mut self, end: End) {
         let account = self.current.clone();
-        self.pump(side, false);
+        self.pump(end, false);
         self.current = account;
         let mut delivered = false;
-        while let Some(event) = self.host_mut(side).tcp.poll_event() {
+        while let Some(event) = self.socket_mut(end).tcp.poll_event() {
             delivered = true;
             let event = match event {
                 TcpEvent::Connected => AppEvent::Connected,
@@ -207,42 +226,42 @@ impl World {
                 TcpEvent::PeerFinished => AppEvent::PeerFinished,
                 TcpEvent::Reset => AppEvent::Reset,
             };
-            self.pending.push_back((side, event, self.current.clone()));
+            self.pending.push_back((end, event, self.current.clone()));
         }
         if !delivered {
-            self.pump(side, true);
+            self.pump(end, true);
         }
     }
 
     /// Sends what TCP allows: data, and ACKs if `all`.
-    pub(super) fn pump(&mut self, side: Side, all: bool) {
+    pub(super) fn pump(&mut self, end: End, all: bool) {
         let now = self.now;
         loop {
-            let host = self.host_mut(side);
-            let data = host.tcp.poll_data(now);
-            let Some(segment) = data.or_else(|| if all { host.tcp.poll_ack(now) } else { None })
+            let socket = self.socket_mut(end);
+            let data = socket.tcp.poll_data(now);
+            let Some(segment) = data.or_else(|| if all { socket.tcp.poll_ack(now) } else { None })
             else {
                 break;
             };
             if segment.seq_len() > 0 {
-                self.released(side, &segment);
+                self.released(end, &segment);
             }
             let job = Job::Send(Box::new(segment));
-            let cost = job.cost(&self.host(side).machine);
-            self.submit(side, job, cost);
+            let cost = job.cost(&self.host(end).machine);
+            self.submit(end, job, cost);
         }
-        self.hold(side);
-        self.watch_timers(side);
+        self.hold(end);
+        self.watch_timers(end);
     }
 
     /// Data is sent that may have been blocked: charges the current account's transit.
-    fn released(&mut self, side: Side, segment: &Segment) {
+    fn released(&mut self, end: End, segment: &Segment) {
         if segment.sent == Sent::FastRetransmit {
             // a retransmission waited for the detection of its loss, whatever blocks new data
             self.current = self.current.clone().resolve(segment.sent.cause());
             return;
         }
-        let Some(blocked) = self.host_mut(side).held.take() else {
+        let Some(blocked) = self.socket_mut(end).held.take() else {
             if segment.sent == Sent::Timeout {
                 self.current = self.current.clone().resolve(segment.sent.cause());
             }
@@ -252,52 +271,76 @@ impl World {
     }
 
     /// Records what blocks the sender now.
-    fn hold(&mut self, side: Side) {
-        let host = self.host_mut(side);
-        host.held = host.tcp.blocked();
+    fn hold(&mut self, end: End) {
+        let socket = self.socket_mut(end);
+        socket.held = socket.tcp.blocked();
     }
 
     /// Passes a segment to the card; false if the driver must wait.
-    fn hand_to_card(&mut self, side: Side, segment: Box<Segment>) -> bool {
-        let segment = match self.hand_to_cable(side, segment) {
+    fn hand_to_card(&mut self, end: End, segment: Box<Segment>) -> bool {
+        let segment = match self.hand_to_cable(end, segment) {
             Ok(goes_on) => return goes_on,
             Err(segment) => segment,
         };
-        let medium = if self.half_duplex {
-            self.host(side.peer()).way.busy_until()
-        } else {
-            Time(0)
-        };
-        let account = self.current.clone();
-        let fate = self.host_mut(side).way.transmit(medium, account, &segment);
-        self.digest.frame(self.now, side, &segment, &fate);
+        let fate = self.transmit(end, &segment);
+        self.digest.frame(self.now, end, &segment, &fate);
         match &fate {
             Fate::RingBlocked { .. } => {}
-            Fate::Arrives { .. } => self.saw(side, Happened::Sent, &segment),
-            _ => self.saw(side, Happened::SentInVain, &segment),
+            Fate::Arrives { .. } => self.saw(end, Happened::Sent, &segment),
+            _ => self.saw(end, Happened::SentInVain, &segment),
         }
-        self.count(side, &fate, &segment);
+        self.count(end, &fate, &segment);
         let (leaves, arrives) = match fate {
             Fate::RingBlocked { until } => {
                 let account = self.current.clone().charge(Cause::Bandwidth, until);
-                self.schedule(Event::RingFree(side, segment), account);
+                self.schedule(Event::RingFree(end, segment), account);
                 return false;
             }
             Fate::RingDropped => return true,
             Fate::Lost { leaves } | Fate::QueueFull { leaves } => (leaves, None),
             Fate::Arrives { leaves, account } => (leaves, Some(account)),
         };
-        self.tap(Tap::at(side), side, &segment, self.now);
-        self.tap(Tap::Wire, side, &segment, leaves);
+        self.tap(Tap::at(end.side), end, &segment, self.now);
+        self.tap(Tap::Wire, end, &segment, leaves);
         if let Some(account) = arrives {
-            self.schedule(Event::Arrive(side.peer(), segment), account);
+            self.schedule(Event::Arrive(end.peer(), segment), account);
         }
-        !self.wait_for_card(side)
+        !self.wait_for_card(end)
+    }
+
+    /// Passes a segment to the card, its wire, and what clients share behind it.
+    fn transmit(&mut self, end: End, segment: &Segment) -> Fate {
+        let medium = self.others_busy_until(end);
+        let account = self.current.clone();
+        let Self {
+            clients,
+            server,
+            junctions: [to_server, to_client],
+            ..
+        } = self;
+        let (host, junction) = match end.side {
+            Side::Client => (clients.of_mut(end.client), to_server),
+            Side::Server => (server, to_client),
+        };
+        host.way
+            .transmit(medium, (end.client, account), segment, junction)
+    }
+
+    /// The end of the last frame of other hosts, if all take turns on a medium.
+    fn others_busy_until(&self, end: End) -> Time {
+        if !self.half_duplex {
+            return Time(0);
+        }
+        let clients = (0..).zip(self.clients.iter());
+        let others = clients.filter(|(client, _)| End::new(Side::Client, *client) != end);
+        let server = (end.side == Side::Client).then(|| self.server.way.busy_until());
+        let busy = others.map(|(_, host)| host.way.busy_until()).chain(server);
+        busy.max().unwrap_or(Time(0))
     }
 
     /// Counts the result of sending a frame.
-    pub(super) fn count(&mut self, side: Side, fate: &Fate, segment: &Segment) {
-        let paths = &mut self.host_mut(side).paths;
+    pub(super) fn count(&mut self, end: End, fate: &Fate, segment: &Segment) {
+        let paths = &mut self.host_mut(end).paths;
         match fate {
             Fate::RingBlocked { .. } => return,
             Fate::RingDropped => {
@@ -312,13 +355,15 @@ impl World {
         paths.wire_bytes = paths.wire_bytes.saturating_add(segment.on_wire());
     }
 
-    pub(super) fn saw(&mut self, from: Side, happened: Happened, segment: &Segment) {
-        self.watch.saw(self.now, from, happened, segment);
+    pub(super) fn saw(&mut self, from: End, happened: Happened, segment: &Segment) {
+        if from.client == 0 {
+            self.watch.saw(self.now, from.side, happened, segment);
+        }
     }
 
     /// Blocks the driver if the card's ring is full.
-    fn wait_for_card(&mut self, side: Side) -> bool {
-        let host = self.host(side);
+    fn wait_for_card(&mut self, end: End) -> bool {
+        let host = self.host(end);
         if !host.nic.tx_wait {
             return false;
         }
@@ -326,48 +371,45 @@ impl World {
             .current
             .clone()
             .charge(Cause::Bandwidth, host.way.busy_until());
-        self.schedule(Event::Left(side), account);
+        self.schedule(Event::Left(end), account);
         true
     }
 
-    pub(super) fn tap(&mut self, tap: Tap, from: Side, segment: &Segment, at: Time) {
+    pub(super) fn tap(&mut self, tap: Tap, from: End, segment: &Segment, at: Time) {
+        let is_elsewhere = tap == Tap::Client && from.client != 0;
         for recorder in &mut self.recorders {
-            if recorder.tap() == tap {
+            if recorder.tap() == tap && !is_elsewhere {
                 recorder.frame(at, from, segment);
             }
         }
     }
 
     /// Schedules an event for the earliest deadline, and records the account in which each timer was set.
-    fn watch_timers(&mut self, side: Side) {
+    fn watch_timers(&mut self, end: End) {
         let Self {
-            client,
-            server,
+            flows,
             current,
             events,
             now,
             ..
         } = self;
-        let host = match side {
-            Side::Client => client,
-            Side::Server => server,
-        };
-        let is_armed_anew = host.tcp.armings() != host.arming;
-        host.arming = host.tcp.armings();
-        for (timer, place) in Timer::ALL.into_iter().zip(&mut host.timers) {
-            let at = host.tcp.timer(timer);
+        let socket = flows.of_mut(end.client).socket_mut(end.side);
+        let is_armed_anew = socket.tcp.armings() != socket.arming;
+        socket.arming = socket.tcp.armings();
+        for (timer, place) in Timer::ALL.into_iter().zip(&mut socket.timers) {
+            let at = socket.tcp.timer(timer);
             let is_anew = is_armed_anew && timer == Timer::Retransmit;
             if is_anew || place.as_ref().map(|(at, _)| *at) != at {
                 *place = at.map(|at| (at, current.clone()));
             }
         }
-        let Some(next) = host.tcp.poll_timeout() else {
+        let Some(next) = socket.tcp.poll_timeout() else {
             return;
         };
-        if host.timer_event.is_none_or(|at| at > next) {
+        if socket.timer_event.is_none_or(|at| at > next) {
             let at = next.max(*now);
-            host.timer_event = Some(at);
-            events.push(at, (Event::TcpTimer(side), current.clone()));
+            socket.timer_event = Some(at);
+            events.push(at, (Event::TcpTimer(end), current.clone()));
         }
     }
 }

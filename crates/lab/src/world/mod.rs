@@ -1,18 +1,24 @@
-//! Two hosts and the link between them.
+//! Clients, a server, and the link between them.
 //!
 //! A host is a machine with a card, a TCP endpoint and an application. A segment that TCP sends costs processor time,
 //! then passes the card's ring, the wire, the other card's ring and the other processor, before the other TCP receives
 //! it. TCP decides on a segment before it enters the processor's queue; processor and rings keep the order.
 //!
-//! Not modelled: interrupts (received frames wait like other jobs), more than one connection, processor time of TCP
-//! timers.
+//! Each client has its own card, wire and connection. On a switch, the frames of all clients pass the wire of the
+//! server's port; a switch sends a frame on as it arrives. A router's line is shared by all clients. The server has one
+//! processor, one disk, and one card for all connections.
+//!
+//! Not modelled: interrupts (received frames wait like other jobs), more than one connection of a client, processor time
+//! of TCP timers, and the limits of a switch's buffers.
 
 mod cable;
 mod digest;
 mod dispatch;
 mod events;
+mod flow;
 mod host;
 mod requests;
+mod row;
 mod run;
 mod shared;
 mod stats;
@@ -25,18 +31,20 @@ use coax_wire::time::{Span, Time};
 use cable::Cable;
 use digest::Digest;
 use events::Event;
-pub(crate) use host::Host;
-pub use run::Ended;
+use flow::Flow;
+pub(crate) use host::{Host, Socket};
+use row::Row;
+pub use run::{Apps, Ended};
 pub use stats::PathStats;
 
 use crate::{
     app::AppEvent,
     capture::{Recorder, Tap},
-    cause::{Account, Cause, Epoch, Provenance, Stretch},
-    link::{Duplex, LinkParams},
+    cause::{Account, Epoch, Provenance, Stretch},
+    link::{Duplex, Junction, LinkParams},
     queue::EventQueue,
     rng::Rng,
-    side::Side,
+    side::{End, Side},
     tcp::Endpoint,
     watch::{Seen, Watch},
 };
@@ -46,6 +54,8 @@ use crate::{
 pub struct Setup {
     /// The host that connects.
     pub client: HostParams,
+    /// More such hosts.
+    pub more: Vec<HostParams>,
     /// The host that listens.
     pub server: HostParams,
     /// The link.
@@ -65,6 +75,7 @@ impl Default for Setup {
     fn default() -> Self {
         Self {
             client: HostParams::default(),
+            more: Vec::new(),
             server: HostParams::default(),
             link: LinkParams::default(),
             seed: 1,
@@ -75,33 +86,35 @@ impl Default for Setup {
     }
 }
 
-/// Two hosts, a link, and the pending events.
+/// The hosts, the link, the connections, and the pending events.
 #[derive(Debug)]
 pub struct World {
     now: Time,
     events: EventQueue<(Event, Provenance)>,
     /// The account of the current event.
     current: Provenance,
-    epoch: Epoch,
-    client: Host,
+    clients: Row<Host>,
     server: Host,
+    flows: Row<Flow>,
+    /// What the frames of several clients pass, to the server and from it.
+    junctions: [Junction; 2],
     half_duplex: bool,
     /// The link, if it is a shared medium.
     cable: Option<Cable>,
     port: u16,
-    ttls: [u8; 2],
-    exchange: Cause,
+    /// TTL of the server and of the clients.
+    ttls: (u8, Vec<u8>),
     stopped: bool,
     /// Maximum number of events.
     most: u64,
-    pending: VecDeque<(Side, AppEvent, Provenance)>,
+    pending: VecDeque<(End, AppEvent, Provenance)>,
     recorders: Vec<Recorder>,
     digest: Digest,
     watch: Watch,
 }
 
 impl World {
-    /// Both hosts at time zero; the server listens.
+    /// All hosts at time zero; the server listens.
     pub fn new(setup: &Setup) -> Self {
         let mut rng = Rng::new(setup.seed);
         let epoch = Epoch {
@@ -110,22 +123,37 @@ impl World {
             trail: setup.keep_truth,
         };
         let link = &setup.link;
-        let client = Host::new(&setup.client, link, &link.loss_to_server, &mut rng);
-        let mut server = Host::new(&setup.server, link, &link.loss_to_client, &mut rng);
-        server.tcp.listen();
-        let cable = Cable::of(link, &mut rng);
+        let first = Socket::new(&setup.client.stack, &mut rng);
+        let host = Host::new(&setup.client, link, &link.loss_to_server, &mut rng);
+        let listening = Socket::new(&setup.server.stack, &mut rng);
+        let server = Host::new(&setup.server, link, &link.loss_to_client, &mut rng);
+        let cable = Cable::of(link, setup.more.len(), &mut rng);
+        let (mut hosts, mut flows) = (Vec::new(), Vec::new());
+        for params in &setup.more {
+            let socket = Socket::new(&params.stack, &mut rng);
+            hosts.push(Host::new(params, link, &link.loss_to_server, &mut rng));
+            let listening = Socket::new(&setup.server.stack, &mut rng);
+            flows.push(Flow::new(epoch, socket, listening));
+        }
+        let is_shared = !hosts.is_empty();
+        let ttls = setup.more.iter().map(|host| host.stack.ttl);
         Self {
             now: Time(0),
             events: EventQueue::new(),
             current: Provenance::begin(epoch),
-            epoch,
-            client,
+            clients: Row::new(host, hosts),
             server,
+            flows: Row::new(Flow::new(epoch, first, listening), flows),
+            junctions: [Junction::new(link, is_shared), Junction::new(link, false)],
             half_duplex: link.duplex == Duplex::Half,
             cable,
             port: setup.port,
-            ttls: [setup.client.stack.ttl, setup.server.stack.ttl],
-            exchange: Cause::RoundTrips,
+            ttls: (
+                setup.server.stack.ttl,
+                core::iter::once(setup.client.stack.ttl)
+                    .chain(ttls)
+                    .collect(),
+            ),
             stopped: false,
             most: u64::MAX,
             pending: VecDeque::new(),
@@ -137,10 +165,10 @@ impl World {
 
     /// Captures at these points. Call it before the run.
     pub fn record(&mut self, taps: &[Tap]) {
-        let ttls = self.ttls;
+        let ttls = &self.ttls;
         self.recorders = taps
             .iter()
-            .map(|tap| Recorder::new(*tap, self.port, ttls))
+            .map(|tap| Recorder::new(*tap, self.port, ttls.clone()))
             .collect();
     }
 
@@ -154,14 +182,21 @@ impl World {
         self.now
     }
 
-    /// The account of the last event; at the end of a run, that of the whole run.
+    /// The first client's account: to the end of its run, or to the last event.
     pub fn account(&self) -> Account {
-        self.current.finish(self.exchange)
+        let flow = self.flows.of(0);
+        flow.account(&self.current).finish(flow.exchange)
     }
 
     /// The intervals of that account, if the setup keeps them.
     pub fn truth(&self) -> Vec<Stretch> {
-        self.current.stretches(self.exchange)
+        let flow = self.flows.of(0);
+        flow.account(&self.current).stretches(flow.exchange)
+    }
+
+    /// Number of clients.
+    pub fn clients(&self) -> usize {
+        self.flows.len()
     }
 
     /// The records of all frames in order of time, if the setup keeps them; of very long runs only the first
@@ -170,19 +205,19 @@ impl World {
         self.watch.seen()
     }
 
-    /// A host's TCP endpoint.
-    pub fn tcp(&self, side: Side) -> &Endpoint {
-        &self.host(side).tcp
+    /// An end's TCP endpoint.
+    pub fn tcp(&self, end: impl Into<End>) -> &Endpoint {
+        &self.socket(end.into()).tcp
     }
 
-    /// Statistics of the path from this host.
-    pub fn path(&self, from: Side) -> &PathStats {
-        &self.host(from).paths
+    /// Statistics of the path from an end's host, of all its connections.
+    pub fn path(&self, from: impl Into<End>) -> &PathStats {
+        &self.host(from.into()).paths
     }
 
-    /// Processor time used by a host.
-    pub fn cpu_used(&self, side: Side) -> Span {
-        self.host(side).cpu.used
+    /// Processor time used by an end's host.
+    pub fn cpu_used(&self, end: impl Into<End>) -> Span {
+        self.host(end.into()).cpu.used
     }
 
     /// A digest of every frame that left a card: time, contents and fate. It depends only on setup and seed.
@@ -208,17 +243,29 @@ impl World {
             .collect()
     }
 
-    pub(crate) const fn host(&self, side: Side) -> &Host {
-        match side {
-            Side::Client => &self.client,
+    pub(crate) fn host(&self, end: End) -> &Host {
+        match end.side {
+            Side::Client => self.clients.of(end.client),
             Side::Server => &self.server,
         }
     }
 
-    const fn host_mut(&mut self, side: Side) -> &mut Host {
-        match side {
-            Side::Client => &mut self.client,
+    fn host_mut(&mut self, end: End) -> &mut Host {
+        match end.side {
+            Side::Client => self.clients.of_mut(end.client),
             Side::Server => &mut self.server,
         }
+    }
+
+    pub(crate) fn socket(&self, end: End) -> &Socket {
+        self.flows.of(end.client).socket(end.side)
+    }
+
+    fn socket_mut(&mut self, end: End) -> &mut Socket {
+        self.flows.of_mut(end.client).socket_mut(end.side)
+    }
+
+    fn epoch(&self, end: End) -> Epoch {
+        self.flows.of(end.client).epoch
     }
 }

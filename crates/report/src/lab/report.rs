@@ -25,6 +25,7 @@ pub fn text(summary: &Summary) -> String {
             summary.dialect,
         );
     }
+    clients(&mut out, summary);
     requests(&mut out, summary);
     packets(&mut out, summary);
     if summary.failed.is_none() {
@@ -32,6 +33,51 @@ pub fn text(summary: &Summary) -> String {
     }
     let _ = writeln!(out, "\nNot modelled: {}.", summary.not_modelled.join("; "));
     out
+}
+
+/// A line for each client, and the rate of all together.
+fn clients(out: &mut String, summary: &Summary) {
+    let first = match summary.clients.as_slice() {
+        [] => return,
+        [first, ..] => first,
+    };
+    let (bytes, seconds) = summary.together();
+    let _ = writeln!(
+        out,
+        "{} clients at the same time: {} bytes in {}, {:.3} MB/s",
+        summary.clients.len(),
+        grouped(bytes),
+        duration(seconds),
+        bytes as f64 / seconds.max(1e-9) / 1e6,
+    );
+    let width = summary.clients.iter().map(|it| it.profile.len()).max();
+    let width = width.unwrap_or_default().max(7);
+    let _ = writeln!(out, "\n  {:width$}  {:>10}  waits for", "client", "seconds");
+    for client in &summary.clients {
+        let waits = match &client.failed {
+            Some(reason) => format!("FAILED: {reason}"),
+            None => waits_for(&client.causes_ns),
+        };
+        let _ = writeln!(
+            out,
+            "  {:width$}  {:>10.3}  {waits}",
+            client.profile, client.seconds
+        );
+    }
+    let _ = writeln!(out, "\nBelow: the first client ({})", first.profile);
+}
+
+/// The two largest causes.
+fn waits_for(causes: &std::collections::BTreeMap<&'static str, u64>) -> String {
+    let total: u64 = causes.values().sum();
+    let mut all: Vec<_> = causes.iter().collect();
+    all.sort_by_key(|(_, ns)| std::cmp::Reverse(**ns));
+    let part = |ns: u64| (ns as f64 * 100.0 / total.max(1) as f64).round();
+    let two = all.iter().take(2);
+    let words: Vec<String> = two
+        .map(|(name, ns)| format!("{name} {} %", part(**ns)))
+        .collect();
+    words.join(", ")
 }
 
 fn requests(out: &mut String, summary: &Summary) {

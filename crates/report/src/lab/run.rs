@@ -100,6 +100,23 @@ pub struct Requests {
     pub largest: u32,
 }
 
+/// One of several clients.
+#[derive(Clone, Debug, Serialize)]
+pub struct Client {
+    /// Its redirector.
+    pub profile: String,
+    /// Bytes copied.
+    pub bytes: u64,
+    /// The error, if its copy failed.
+    pub failed: Option<String>,
+    /// From the first request of the first copy of all to the first request of this one's.
+    pub began_s: f64,
+    /// From its first request to its last response.
+    pub seconds: f64,
+    /// Nanoseconds by cause; their sum equals its time.
+    pub causes_ns: BTreeMap<&'static str, u64>,
+}
+
 /// The result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
@@ -126,6 +143,9 @@ pub struct Summary {
     /// Nanoseconds by cause; their sum equals the copy's time. Empty if the copy failed: then its end is a timer of the
     /// client, which tells nothing about the cause.
     pub causes_ns: BTreeMap<&'static str, u64>,
+    /// All clients, if there are several; the other values are those of the first one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<Client>,
     /// What the model does not include.
     pub not_modelled: [&'static str; NOT_MODELLED.len()],
 }
@@ -184,9 +204,33 @@ impl Summary {
             to_server: way(&result.to_server, &result.client_tcp),
             to_client: way(&result.to_client, &result.server_tcp),
             causes_ns: causes.map(|(cause, span)| (cause.name(), span.0)).collect(),
+            clients: clients(result),
             not_modelled: NOT_MODELLED,
         }
     }
+
+    /// Bytes that all clients copied, and the seconds from the first request of any to the last response.
+    pub fn together(&self) -> (u64, f64) {
+        let bytes = self.clients.iter().map(|it| it.bytes).sum();
+        let ends = self.clients.iter().map(|it| it.began_s + it.seconds);
+        (bytes, ends.fold(0.0, f64::max))
+    }
+}
+
+fn clients(result: &CopyResult) -> Vec<Client> {
+    let began = result.clients.iter().map(|it| it.began).min();
+    let each = result.clients.iter().map(|it| {
+        let causes = it.account.iter().filter(|(_, span)| span.0 > 0);
+        Client {
+            profile: it.profile.clone(),
+            bytes: *it.copied.as_ref().unwrap_or(&0),
+            failed: it.copied.as_ref().err().cloned(),
+            began_s: (it.began - began.unwrap_or_default()).0 as f64 / 1e9,
+            seconds: (it.ended - it.began).0 as f64 / 1e9,
+            causes_ns: causes.map(|(cause, span)| (cause.name(), span.0)).collect(),
+        }
+    });
+    each.collect()
 }
 
 fn way(path: &PathStats, tcp: &coax_lab::tcp::TcpStats) -> Way {
@@ -242,7 +286,8 @@ pub fn run_observed(scenario: &Scenario, tap: Option<Tap>, frames: bool) -> Resu
         ..setup.world
     };
     let mut result = copy(&setup);
-    let end = result.world.now();
+    let first = result.clients.first().map(|client| client.ended);
+    let end = first.unwrap_or_else(|| result.world.now());
     Ok(Observed {
         summary: Summary::new(scenario, &result),
         capture: result.world.captures().pop().unwrap_or_default(),

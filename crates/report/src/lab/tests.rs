@@ -1,7 +1,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+use coax_lab::scenario::Scenario;
+
 use super::{
-    data, predictions, run,
+    data, predictions, report, run,
     tables::{self, Kind},
     trace,
 };
@@ -280,4 +282,50 @@ fn the_reported_fall_needs_a_card_without_room() {
             > 20.0 * rate(&[&large, "client.card=two-frames-in"])
     );
     assert!(rate(&[&small]) < rate(&[&large]));
+}
+
+#[test]
+fn a_report_of_several_clients_has_a_line_for_each_and_their_sum() {
+    let mut scenario = Scenario::new("clients");
+    for change in [
+        "clients=3",
+        r#"also=["windows-98", "wfw-3.11"]"#,
+        "size=100kB",
+        "link=ethernet-10",
+    ] {
+        scenario.set_text(change).unwrap();
+    }
+    let summary = run::run(&scenario).unwrap();
+    let profiles: Vec<&str> = summary
+        .clients
+        .iter()
+        .map(|it| it.profile.as_str())
+        .collect();
+    assert_eq!(profiles, ["modern", "windows-98", "wfw-3.11"]);
+    let (bytes, seconds) = summary.together();
+    assert_eq!(bytes, 300_000);
+    assert!(seconds >= 300_000.0 * 8.0 / 1e7);
+    let text = report::text(&summary);
+    for part in [
+        "3 clients at the same time: 300,000 bytes",
+        "windows-98",
+        "the first client (modern)",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    for client in &summary.clients {
+        let sum: u64 = client.causes_ns.values().sum();
+        assert!((sum as f64 / 1e9 - client.seconds).abs() < 1e-6);
+    }
+    let alone = run::run(&Scenario::new("alone")).unwrap();
+    assert!(alone.clients.is_empty() && !report::text(&alone).contains("clients"));
+    for wrong in ["clients=0", "clients=251", "also=[1]", r#"also=["nobody"]"#] {
+        let mut scenario = Scenario::new("wrong");
+        let error = scenario
+            .set_text("clients=2")
+            .and_then(|()| scenario.set_text(wrong))
+            .and_then(|()| scenario.resolve().map(|_| ()))
+            .unwrap_err();
+        assert!(!error.to_string().is_empty());
+    }
 }
