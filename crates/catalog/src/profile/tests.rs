@@ -166,3 +166,16 @@ fn steps_fall_back_to_what_the_dialect_has() {
         Some(Step::NtCreate)
     );
 }
+
+#[test]
+fn a_value_of_the_wrong_type_is_reported_with_its_key() {
+    let (_, text) = crate::files::CLIENTS.first().unwrap();
+    let wrong = text.replacen(
+        "application-block = { value = ",
+        "application-block = { value = \"many\" } # ",
+        1,
+    );
+    assert_ne!(wrong, **text);
+    let error = Profile::parse("mine.toml", &wrong).unwrap_err().to_string();
+    assert!(error.contains("in `copy.application-block"), "{error}");
+}
