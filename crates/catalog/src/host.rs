@@ -1,6 +1,6 @@
-//! A host: a machine, its card and its TCP.
+//! A host: a machine, its card, its TCP, and its NetBEUI and IPX.
 
-use crate::{card::NicParams, machine::MachineParams, stack::StackParams};
+use crate::{card::NicParams, machine::MachineParams, netbios::NetbiosParams, stack::StackParams};
 
 /// The components of a host.
 #[derive(Clone, Debug, Default)]
@@ -11,4 +11,6 @@ pub struct HostParams {
     pub nic: NicParams,
     /// Its TCP.
     pub stack: StackParams,
+    /// Its NetBEUI and IPX.
+    pub netbios: NetbiosParams,
 }

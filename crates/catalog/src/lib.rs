@@ -15,6 +15,7 @@ pub mod files;
 pub mod host;
 pub mod link;
 pub mod machine;
+pub mod netbios;
 pub mod profile;
 pub mod published;
 mod read;

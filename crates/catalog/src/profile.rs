@@ -37,6 +37,8 @@ pub struct Profile {
     pub stack: String,
     /// The file in `data/machines` that the lab usually runs it on.
     pub machine: String,
+    /// The file in `data/netbios` that the lab usually runs it on.
+    pub netbios: String,
     /// The negotiate request.
     pub negotiate: Negotiate,
     /// The method of authentication.

@@ -34,6 +34,8 @@ pub struct ServerParams {
     pub dialect: Option<Newest>,
     /// It limits the windows of old clients (coax's `pacing = auto`). The servers of the published copies had no such rule.
     pub pacing: bool,
+    /// The file in `data/netbios` that the lab usually runs it on; coax's own if none is stated.
+    pub netbios: Option<String>,
     /// Its native OS string.
     pub native_os: Option<String>,
     /// Its native LAN manager string.

@@ -8,6 +8,7 @@ use crate::{
     files::{CLIENTS, SCENARIOS},
     link::LinkParams,
     machine::MachineParams,
+    netbios::NetbiosParams,
     scenario::Scenario,
     server::ServerParams,
     stack::StackParams,
@@ -19,8 +20,11 @@ fn every_scenario_resolves() {
     for (name, text) in SCENARIOS {
         let scenario = Scenario::parse(name, text).unwrap();
         assert!(!scenario.title().is_empty(), "{name}");
-        if let Err(error) = scenario.resolve() {
-            panic!("{error}");
+        for transport in ["tcp", "netbeui"] {
+            scenario.set("transport", transport.into()).unwrap();
+            if let Err(error) = scenario.resolve() {
+                panic!("{error}");
+            }
         }
     }
 }
@@ -54,6 +58,21 @@ fn every_component_parses_and_every_stack_names_its_sources() {
     assert_eq!(every::<NicParams>(), files("cards"));
     assert_eq!(every::<LinkParams>(), files("links"));
     assert_eq!(every::<ServerParams>(), files("servers"));
+    assert_eq!(every::<NetbiosParams>(), files("netbios"));
+    for (name, _) in NetbiosParams::BUILT_IN {
+        let netbios = built_in::<NetbiosParams>(name).unwrap();
+        assert_eq!(
+            netbios.evidence.len(),
+            20,
+            "{name} gives every value a source"
+        );
+    }
+    let own = built_in::<NetbiosParams>("coax").unwrap();
+    assert_eq!(
+        own.params,
+        NetbiosParams::default(),
+        "what coax's stations do"
+    );
     for (name, _) in StackParams::BUILT_IN {
         let stack = built_in::<StackParams>(name).unwrap();
         assert!(

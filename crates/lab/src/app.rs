@@ -55,12 +55,12 @@ impl Context<'_> {
 
     /// Opens the connection to the other host.
     pub fn connect(&mut self) {
-        self.world.endpoint(self.end, crate::tcp::Endpoint::connect);
+        self.world.connect(self.end);
     }
 
     /// One write call. TCP decides at once which part can be sent.
     pub fn send(&mut self, payload: Payload) {
-        self.world.endpoint(self.end, |tcp| tcp.send(payload));
+        self.world.send(self.end, payload);
     }
 
     /// Reads up to `max` bytes.
@@ -70,12 +70,20 @@ impl Context<'_> {
 
     /// Number of bytes that can be read.
     pub fn readable(&self) -> u64 {
-        self.world.socket(self.end).tcp.readable()
+        let socket = self.world.socket(self.end);
+        match &socket.station {
+            Some(station) => station.readable(),
+            None => socket.tcp.readable(),
+        }
     }
 
-    /// Number of written bytes that the peer has not acknowledged.
+    /// Number of written bytes that the peer has not acknowledged; over NetBEUI and IPX, that the station has not taken.
     pub fn unacknowledged(&self) -> u64 {
-        self.world.socket(self.end).tcp.unacknowledged()
+        let socket = self.world.socket(self.end);
+        match &socket.station {
+            Some(station) => station.unsent(),
+            None => socket.tcp.unacknowledged(),
+        }
     }
 
     /// This host's end of the connection, to look at.
@@ -96,7 +104,7 @@ impl Context<'_> {
 
     /// Closes the write direction.
     pub fn close(&mut self) {
-        self.world.endpoint(self.end, crate::tcp::Endpoint::close);
+        self.world.close(self.end);
     }
 
     /// Queues `span` of processor work; [`AppEvent::Worked`] reports its end.

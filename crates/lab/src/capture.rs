@@ -78,6 +78,10 @@ impl Recorder {
     }
 
     pub(crate) fn frame(&mut self, at: Time, from: End, segment: &Segment) {
+        if let Some(frame) = &segment.frame {
+            self.frames.push((at, frame.to_vec()));
+            return;
+        }
         let (server, clients) = &mut self.identification;
         let client_ttl = self.ttls.1.get(usize::from(from.client));
         let (place, ttl) = match from.side {

@@ -21,11 +21,12 @@ pub mod segment;
 pub mod side;
 pub mod smb;
 pub mod spdtest;
+mod station;
 pub mod tcp;
 pub mod watch;
 pub mod world;
 
-pub use coax_catalog::{component as profile, scenario, units};
+pub use coax_catalog::{component as profile, netbios::Carrier, scenario, units};
 
 pub use app::{App, AppEvent, Context, DiskWork};
 pub use capture::Tap;

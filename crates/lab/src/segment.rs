@@ -1,12 +1,14 @@
 //! TCP segments of the simulation.
 
-use alloc::vec::Vec;
+use alloc::{sync::Arc, vec::Vec};
 
 use crate::{cause::Cause, payload::Payload};
 
 /// Bytes on the wire in addition to TCP's payload and options: preamble 8, Ethernet header 14, check sequence 4, gap
 /// 12, IPv4 20, TCP 20 (IEEE 802.3, RFC 791, RFC 9293).
 pub const OVERHEAD: u64 = 78;
+/// Bytes on the wire in addition to a frame: preamble 8, check sequence 4, gap 12 (IEEE 802.3).
+pub const FRAMING: u64 = 24;
 /// Minimum size of a frame on the wire: 64 bytes, preamble and gap (IEEE 802.3).
 pub const MIN_ON_WIRE: u64 = 84;
 
@@ -125,6 +127,9 @@ pub struct Segment {
     pub payload: Payload,
     /// Reason for sending it.
     pub sent: Sent,
+    /// The whole Ethernet frame, from the destination address on, if it is not TCP's. The fields above then say what plots,
+    /// losses and costs need: data bytes, their place in the stream, and what was received.
+    pub frame: Option<Arc<[u8]>>,
 }
 
 impl Segment {
@@ -136,12 +141,19 @@ impl Segment {
     /// Bytes of the Ethernet frame in a capture: from the destination address to the end of the payload, without
     /// padding and check sequence.
     pub fn frame_len(&self) -> u64 {
-        54 + self.options.len() + self.payload.len()
+        match &self.frame {
+            Some(frame) => frame.len() as u64,
+            None => 54 + self.options.len() + self.payload.len(),
+        }
     }
 
     /// Bytes on the wire, including overhead.
     pub fn on_wire(&self) -> u64 {
-        (OVERHEAD + self.options.len() + self.payload.len()).max(MIN_ON_WIRE)
+        let bytes = match &self.frame {
+            Some(frame) => FRAMING + frame.len() as u64,
+            None => OVERHEAD + self.options.len() + self.payload.len(),
+        };
+        bytes.max(MIN_ON_WIRE)
     }
 }
 

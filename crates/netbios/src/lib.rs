@@ -20,6 +20,7 @@ pub mod nbf;
 mod network;
 mod quoted;
 mod session;
+mod waits;
 mod wins;
 
 pub use browse::{
@@ -38,6 +39,7 @@ pub use names::{
 };
 pub use network::Network;
 pub use session::{Accept, Session, SessionConfig, SessionError, Transport};
+pub use waits::{Blocked, Deadlines};
 pub use wins::{
     BadLine, RecordKind, RecordState, WinsChange, WinsConfig, WinsEvent, WinsRecord, WinsServer,
     parse_database,

@@ -162,7 +162,7 @@ impl Import {
         }
         for (path, value) in self.values() {
             scenario
-                .set(&path, value)
+                .describe(&path, value)
                 .map_err(|error| error.to_string())?;
         }
         scenario.resolve().map_err(|error| error.to_string())?;

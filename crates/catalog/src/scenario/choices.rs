@@ -9,10 +9,13 @@ use alloc::{
 
 use coax_wire::time::Span;
 
-use crate::{direction::Direction, units::parse_span};
+use crate::{
+    clients, component::built_in, direction::Direction, netbios::Carrier, server::ServerParams,
+    units::parse_span,
+};
 
 /// Keys of a scenario.
-pub(super) const CHOICES: [&str; 17] = [
+pub(super) const CHOICES: [&str; 20] = [
     "title",
     "direction",
     "size",
@@ -22,28 +25,45 @@ pub(super) const CHOICES: [&str; 17] = [
     "seed",
     "limit",
     "link",
+    "transport",
     "client.profile",
     "client.stack",
     "client.machine",
     "client.card",
+    "client.netbios",
     "server.config",
     "server.stack",
     "server.machine",
     "server.card",
+    "server.netbios",
 ];
 
 /// Prefixes of the keys that can be changed.
-pub(super) const PLACES: [&str; 9] = [
+pub(super) const PLACES: [&str; 11] = [
     "client.profile.",
     "client.stack.",
     "client.machine.",
     "client.card.",
+    "client.netbios.",
     "server.config.",
     "server.stack.",
     "server.machine.",
     "server.card.",
+    "server.netbios.",
     "link.",
 ];
+
+/// Components of NetBEUI and IPX.
+pub(super) const OF_NETBIOS: [&str; 2] = ["client.netbios", "server.netbios"];
+
+/// Whether a path is at a place or beneath it.
+pub(super) fn is_beneath(path: &str, place: &str) -> bool {
+    let rest = path.strip_prefix(place);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// NetBEUI and IPX where no other system's are stated: coax's own.
+const OWN: &str = "coax";
 
 /// The default time limit of a run: a day.
 const DAY: Span = Span::from_secs(86_400);
@@ -61,6 +81,20 @@ pub(super) struct Host {
     pub(super) stack: String,
     pub(super) machine: String,
     pub(super) card: String,
+    /// The name that was chosen; `None`: the usual one.
+    netbios: Option<String>,
+}
+
+impl Host {
+    /// The file of its NetBEUI and IPX.
+    pub(super) fn netbios(&self) -> String {
+        let usual = || {
+            let client = clients::by_name(&self.what).map(|profile| profile.netbios.clone());
+            client.or_else(|| built_in::<ServerParams>(&self.what).ok()?.params.netbios)
+        };
+        let chosen = self.netbios.clone();
+        chosen.or_else(usual).unwrap_or_else(|| OWN.to_string())
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -74,6 +108,7 @@ pub(super) struct Choices {
     pub(super) seed: u64,
     pub(super) limit: Span,
     pub(super) link: String,
+    pub(super) carrier: Carrier,
     pub(super) client: Host,
     pub(super) server: Host,
 }
@@ -85,6 +120,7 @@ impl Default for Choices {
             stack: "linux".to_string(),
             machine: "fast".to_string(),
             card: "plain".to_string(),
+            netbios: None,
         };
         Self {
             title: String::new(),
@@ -96,6 +132,7 @@ impl Default for Choices {
             seed: 1,
             limit: DAY,
             link: "ethernet-100".to_string(),
+            carrier: Carrier::Tcp,
             client: host("modern"),
             server: host("samba-nas"),
         }
@@ -117,6 +154,9 @@ impl Choices {
                     .map_err(Some)?
             }
             "direction" => self.direction = direction(value).map_err(Some)?,
+            "transport" => self.carrier = carrier(value).map_err(Some)?,
+            "client.netbios" => self.client.netbios = Some(text(value).map_err(Some)?),
+            "server.netbios" => self.server.netbios = Some(text(value).map_err(Some)?),
             _ => {
                 let place = self.name(key).ok_or(None)?;
                 *place = text(value).map_err(Some)?;
@@ -166,6 +206,11 @@ impl Choices {
         if self.files > 1 {
             all.push(pair("files", &self.files.to_string()));
         }
+        if self.carrier != Carrier::Tcp {
+            all.push(pair("client.netbios", &client.netbios()));
+            all.push(pair("server.netbios", &server.netbios()));
+            all.push(pair("transport", self.carrier.name()));
+        }
         if self.clients > 1 {
             all.push(pair("clients", &self.clients.to_string()));
         }
@@ -195,6 +240,14 @@ fn direction(value: &toml::Value) -> Result<Direction, String> {
             "{value} is not a direction; allowed are \"to-server\" and \"to-client\""
         )),
     }
+}
+
+fn carrier(value: &toml::Value) -> Result<Carrier, String> {
+    let named = value.as_str().and_then(Carrier::named);
+    named.ok_or_else(|| {
+        let all = Carrier::ALL.map(|carrier| format!("\"{}\"", carrier.name()));
+        format!("{value} is no transport; allowed are {}", all.join(", "))
+    })
 }
 
 fn size(value: &toml::Value) -> Result<u64, String> {

@@ -13,6 +13,7 @@ use crate::{
     files::{self, CLIENTS},
     link::LinkParams,
     machine::MachineParams,
+    netbios::{Carrier, NetbiosParams},
     server::ServerParams,
     stack::StackParams,
     tuned::{Kind, Tuned},
@@ -58,14 +59,27 @@ impl Scenario {
         let (client, server) = (&self.choices.client, &self.choices.server);
         let mut all = self.chosen();
         all.extend(self.of_client());
-        self.of::<StackParams>("client.stack.", &client.stack, &mut all)?;
+        let is_tcp = self.choices.carrier == Carrier::Tcp;
+        if is_tcp {
+            self.of::<StackParams>("client.stack.", &client.stack, &mut all)?;
+        } else {
+            let name = client.netbios();
+            self.of::<NetbiosParams>("client.netbios.", &name, &mut all)?;
+        }
         self.of::<MachineParams>("client.machine.", &client.machine, &mut all)?;
         self.of::<NicParams>("client.card.", &client.card, &mut all)?;
         self.of::<ServerParams>("server.config.", &server.what, &mut all)?;
-        self.of::<StackParams>("server.stack.", &server.stack, &mut all)?;
+        if is_tcp {
+            self.of::<StackParams>("server.stack.", &server.stack, &mut all)?;
+        } else {
+            let name = server.netbios();
+            self.of::<NetbiosParams>("server.netbios.", &name, &mut all)?;
+        }
         self.of::<MachineParams>("server.machine.", &server.machine, &mut all)?;
         self.of::<NicParams>("server.card.", &server.card, &mut all)?;
         self.of::<LinkParams>("link.", &self.choices.link, &mut all)?;
+        // the choice `server.netbios` says it
+        all.retain(|basis| basis.path != "server.config.netbios");
         all.extend(self.changed());
         Ok(all)
     }
@@ -89,8 +103,10 @@ impl Scenario {
     }
 
     fn changed(&self) -> Vec<Basis> {
+        let is_tcp = self.choices.carrier == Carrier::Tcp;
         let changes = self.changes.iter();
         changes
+            .filter(|(path, _)| is_tcp || !path.contains(".stack."))
             .map(|(path, value)| {
                 let before = self.in_file(path).unwrap_or_default();
                 self.with_reason(path.clone(), shown(value), Some(before))

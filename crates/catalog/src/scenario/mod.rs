@@ -8,6 +8,7 @@
 //! clients = 5               # number of clients that copy at the same time, each files of its own
 //! also = ["windows-98"]     # profiles of the clients after the first, in turn; without it they are like the first
 //! link = "ethernet-100"
+//! transport = "tcp"         # or "netbeui", "nbipx", "ipx"
 //! [client]
 //! profile = "ms-net-3.11-full"
 //! stack = "ms-tcpip-1.0a"
@@ -27,8 +28,9 @@
 //! A table `[sweep]` may contain values for a grid of runs; this module only stores it.
 //!
 //! What `[set]` may change lies beneath `client.profile`, `client.stack`, `client.machine`, `client.card`,
-//! `server.config`, `server.stack`, `server.machine`, `server.card` and `link`; the keys are those of the files in `data`.
+//! `client.netbios`, `server.config`, `server.stack`, `server.machine`, `server.card`, `server.netbios` and `link`; the keys are those of the files in `data`.
 
+mod carrier;
 mod choices;
 mod evidence;
 mod load;
@@ -36,14 +38,14 @@ mod load;
 mod tests;
 
 use alloc::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     format,
     string::{String, ToString},
     sync::Arc,
     vec::Vec,
 };
 
-use choices::{CHOICES, Choices, PLACES};
+use choices::{CHOICES, Choices, OF_NETBIOS, PLACES, is_beneath};
 pub use choices::{parse_size, parts};
 use coax_wire::time::Span;
 pub use evidence::Basis;
@@ -58,6 +60,7 @@ use crate::{
     host::HostParams,
     link::LinkParams,
     machine::MachineParams,
+    netbios::{Carrier, NetbiosParams},
     profile::Profile,
     server::ServerParams,
     stack::StackParams,
@@ -73,6 +76,8 @@ pub struct Resolved {
     pub server_host: HostParams,
     /// The link.
     pub link: LinkParams,
+    /// What carries the messages.
+    pub carrier: Carrier,
     /// The redirector.
     pub client: Arc<Profile>,
     /// The hosts and redirectors of more clients, which copy at the same time.
@@ -98,6 +103,8 @@ pub struct Scenario {
     pub name: String,
     choices: Choices,
     changes: BTreeMap<String, toml::Value>,
+    /// Paths that a person set for this run, apart from those that a component or a built-in scenario states.
+    asked: BTreeSet<String>,
     /// The sources of changes and choices, by path.
     reasons: BTreeMap<String, Source>,
     sweep: Vec<(String, toml::Value)>,
@@ -110,6 +117,7 @@ impl Scenario {
             name: name.to_string(),
             choices: Choices::default(),
             changes: BTreeMap::new(),
+            asked: BTreeSet::new(),
             reasons: BTreeMap::new(),
             sweep: Vec::new(),
         }
@@ -144,6 +152,12 @@ impl Scenario {
                 value => scenario.take(key, value, &sources, Self::choose)?,
             }
         }
+        // who writes a transport into a file means the file's values for it
+        scenario.asked.extend(scenario.changes.keys().cloned());
+        if scenario.choices.carrier == Carrier::Tcp {
+            let is_of_netbios = |path: &str| OF_NETBIOS.iter().any(|place| is_beneath(path, place));
+            scenario.asked.retain(|path| is_of_netbios(path));
+        }
         Ok(scenario)
     }
 
@@ -169,9 +183,7 @@ impl Scenario {
         let mut changes = Vec::new();
         flatten("", set, &mut changes);
         for (path, value) in changes {
-            self.take(&path, &value, sources, |scenario, path, value| {
-                scenario.set(path, value)
-            })?;
+            self.take(&path, &value, sources, Self::describe)?;
         }
         Ok(())
     }
@@ -202,6 +214,17 @@ impl Scenario {
     /// # Errors
     /// The path is none of these, or the choice is not possible.
     pub fn set(&mut self, path: &str, value: toml::Value) -> Result<(), ProfileError> {
+        self.describe(path, value)?;
+        self.asked.insert(path.to_string());
+        Ok(())
+    }
+
+    /// As [`set`](Self::set), for values that describe a machine and may have no effect on this copy: those of its TCP, if
+    /// the copy does not use it.
+    ///
+    /// # Errors
+    /// As [`set`](Self::set).
+    pub fn describe(&mut self, path: &str, value: toml::Value) -> Result<(), ProfileError> {
         self.reasons.remove(path);
         if PLACES.iter().any(|place| path.starts_with(place)) {
             self.changes.insert(path.to_string(), value);
@@ -225,7 +248,7 @@ impl Scenario {
             ("client.stack", usual.0),
             ("client.machine", usual.1),
         ] {
-            self.set(key, toml::Value::String(name.to_string()))?;
+            self.describe(key, toml::Value::String(name.to_string()))?;
         }
         Ok(())
     }
@@ -316,10 +339,12 @@ impl Scenario {
             "client.stack." => in_file::<StackParams>(&client.stack, key),
             "client.machine." => in_file::<MachineParams>(&client.machine, key),
             "client.card." => in_file::<NicParams>(&client.card, key),
+            "client.netbios." => in_file::<NetbiosParams>(&client.netbios(), key),
             "server.config." => in_file::<ServerParams>(&server.what, key),
             "server.stack." => in_file::<StackParams>(&server.stack, key),
             "server.machine." => in_file::<MachineParams>(&server.machine, key),
             "server.card." => in_file::<NicParams>(&server.card, key),
+            "server.netbios." => in_file::<NetbiosParams>(&server.netbios(), key),
             "link." => in_file::<LinkParams>(&self.choices.link, key),
             _ => None,
         }
@@ -331,10 +356,13 @@ impl Scenario {
     /// A name, key or value is invalid; the error lists the allowed ones.
     pub fn resolve(&self) -> Result<Resolved, ProfileError> {
         let choices = &self.choices;
+        let link = self.part::<LinkParams>("link", &choices.link)?;
+        self.check_carrier(&link)?;
         Ok(Resolved {
             client_host: self.host("client", &choices.client)?,
             server_host: self.host("server", &choices.server)?,
-            link: self.part::<LinkParams>("link", &choices.link)?,
+            link,
+            carrier: choices.carrier,
             client: self.client()?,
             more: self.more()?,
             server: self.part::<ServerParams>("server.config", &choices.server.what)?,
@@ -347,10 +375,16 @@ impl Scenario {
     }
 
     fn host(&self, side: &str, names: &choices::Host) -> Result<HostParams, ProfileError> {
+        let place = format!("{side}.netbios");
         Ok(HostParams {
             machine: self.part::<MachineParams>(&format!("{side}.machine"), &names.machine)?,
             nic: self.part::<NicParams>(&format!("{side}.card"), &names.card)?,
             stack: self.part::<StackParams>(&format!("{side}.stack"), &names.stack)?,
+            // files of TCP copies are not read
+            netbios: match self.choices.carrier {
+                Carrier::Tcp => NetbiosParams::default(),
+                _ => self.part::<NetbiosParams>(&place, &names.netbios())?,
+            },
         })
     }
 
@@ -367,6 +401,7 @@ impl Scenario {
             let mut other = Self::new(&self.name);
             other.choose_client(name)?;
             other.choices.client.card = choices.client.card.clone();
+            other.choices.carrier = choices.carrier;
             Ok((
                 other.host("client", &other.choices.client)?,
                 other.client()?,

@@ -153,3 +153,95 @@ fn a_scenario_written_as_a_file_is_the_same_scenario() {
         );
     }
 }
+
+#[test]
+fn a_transport_refuses_what_has_no_effect_with_it_and_says_what_has() {
+    let refused = |name: &str, set: &[&str]| {
+        let mut scenario = Scenario::built_in(name).unwrap();
+        for assignment in set {
+            scenario.set_text(assignment).unwrap();
+        }
+        scenario.resolve().unwrap_err().to_string()
+    };
+    let tcp = refused("laptop-98", &["client.stack.mss=1450", "transport=netbeui"]);
+    assert!(
+        tcp.contains("client.stack.mss: has an effect with TCP only"),
+        "{tcp}"
+    );
+    assert!(
+        tcp.contains("transport = \"tcp\"") && tcp.contains("client.netbios"),
+        "{tcp}"
+    );
+    let named = refused("laptop-98", &["transport=ipx", "server.stack=linux"]);
+    assert!(
+        named.contains("server.stack: has an effect with TCP only"),
+        "{named}"
+    );
+    let pacing = refused("laptop-98", &["transport=ipx", "server.config.pacing=true"]);
+    assert!(pacing.contains("server.config.pacing"), "{pacing}");
+    let netbios = refused("laptop-98", &["client.netbios.window=4"]);
+    assert!(
+        netbios.contains("client.netbios.window") && netbios.contains("\"netbeui\""),
+        "{netbios}"
+    );
+    let other = refused(
+        "laptop-98",
+        &["transport=ipx", "client.netbios.nbipx_window=4"],
+    );
+    assert!(other.contains("with transport = \"nbipx\" only"), "{other}");
+    let router = refused("wan-2000-to-nt", &["transport=netbeui"]);
+    assert!(
+        router.contains("transport: the link `ds3-62ms` leads through a router"),
+        "{router}"
+    );
+    let window = refused(
+        "laptop-98",
+        &["transport=netbeui", "client.netbios.window=128"],
+    );
+    assert!(
+        window.contains("client.netbios.window") && window.contains("1 to 127"),
+        "{window}"
+    );
+    let mut scenario = Scenario::built_in("laptop-98").unwrap();
+    let unknown = scenario
+        .set_text("transport=token-ring")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        unknown.contains("\"netbeui\", \"nbipx\", \"ipx\""),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn what_a_scenario_says_of_tcp_does_not_keep_it_from_another_transport() {
+    for (name, _) in files::SCENARIOS {
+        let mut scenario = Scenario::built_in(name).unwrap();
+        scenario.set_text("transport=nbipx").unwrap();
+        let resolved = scenario.resolve().unwrap();
+        assert_eq!(resolved.carrier, Carrier::Nbipx, "{name}");
+        let evidence = scenario.evidence().unwrap();
+        assert!(
+            evidence.iter().all(|basis| !basis.path.contains(".stack.")),
+            "{name}"
+        );
+        assert!(
+            evidence
+                .iter()
+                .any(|basis| basis.path == "client.netbios.nbipx_window")
+        );
+        let again = Scenario::parse(name, &scenario.as_file()).unwrap();
+        assert_eq!(again.carrier(), Carrier::Nbipx);
+    }
+}
+
+#[test]
+fn a_file_that_sets_values_of_tcp_for_another_transport_is_refused() {
+    let text = "transport = \"netbeui\"\n[set]\n\"client.stack.mss\" = 1450\n";
+    let scenario = Scenario::parse("mine.toml", text).unwrap();
+    let refused = scenario.resolve().unwrap_err().to_string();
+    assert!(
+        refused.starts_with("mine.toml: client.stack.mss: has an effect with TCP only"),
+        "{refused}"
+    );
+}

@@ -11,13 +11,11 @@ use coax_client::{
     Client, CopySpec, Credentials, Direction, Event, JobId, LocalError, LocalFiles, Operation,
     Outcome, Tail, Target, Transmit, profile::Profile,
 };
+use coax_netbios::Transport;
 use coax_wire::{
     codepage::CodePage,
     command,
-    nbt::{
-        name::{NbName, SUFFIX_SERVER, SUFFIX_WORKSTATION, ScopedName},
-        session::HEADER_LEN,
-    },
+    nbt::{name::ScopedName, session::HEADER_LEN},
     time::{FileTime, Span, Time},
 };
 
@@ -27,16 +25,14 @@ use super::{
     clock,
     disk::count_wrong,
     mix::Mix,
-    since_start,
+    name_of, since_start,
 };
 use crate::{
     app::{App, AppEvent, Context, DiskWork},
     cause::Cause,
     payload::{Payload, pattern_byte},
+    side::{End, Side},
 };
-
-/// NetBIOS names of server and client.
-const NAMES: (&str, &str) = ("LAB", "CLIENT");
 
 /// The local file: the pattern with a fixed length.
 #[derive(Debug, Default)]
@@ -107,6 +103,18 @@ impl core::fmt::Debug for Redirector {
 impl Redirector {
     /// A client with `profile` that copies `files`. File data is generated and compared if `whole`.
     pub fn new(profile: Arc<Profile>, direction: Direction, files: Files, whole: bool) -> Self {
+        let transport = (*profile.transport.port).into();
+        Self::over(transport, profile, direction, files, whole)
+    }
+
+    /// The same with this framing, whatever port the profile has.
+    pub fn over(
+        transport: Transport,
+        profile: Arc<Profile>,
+        direction: Direction,
+        files: Files,
+        whole: bool,
+    ) -> Self {
         let spec = |name: String| match direction {
             Direction::ToServer => CopySpec::put(&name, files.size),
             Direction::ToClient => CopySpec::get(&name),
@@ -114,7 +122,7 @@ impl Redirector {
         let mut client = Client::new(
             clock(Time(0)),
             profile.clone(),
-            target(&profile, files.client),
+            target(transport, files.client),
         );
         client.record_exchanges();
         Self {
@@ -360,17 +368,13 @@ impl App for Redirector {
     }
 }
 
-fn target(profile: &Profile, client: u16) -> Target {
-    let name = |text: &[u8], suffix| ScopedName {
-        name: NbName::new(text, suffix).unwrap_or(NbName::SMBSERVER),
+fn target(transport: Transport, client: u16) -> Target {
+    let name = |side| ScopedName {
+        name: name_of(End::new(side, client)),
         scope: Default::default(),
     };
-    let calling = match client {
-        0 => NAMES.1.to_string(),
-        more => format!("{}{more:03}", NAMES.1),
-    };
     Target {
-        server: NAMES.0.into(),
+        server: "LAB".into(),
         share: super::service::SHARE.into(),
         service: "?????",
         credentials: Credentials {
@@ -379,9 +383,9 @@ fn target(profile: &Profile, client: u16) -> Target {
             password: "".into(),
             allow_weak: true,
         },
-        transport: (*profile.transport.port).into(),
-        called: name(NAMES.0.as_bytes(), SUFFIX_SERVER),
-        calling: name(calling.as_bytes(), SUFFIX_WORKSTATION),
+        transport,
+        called: name(Side::Server),
+        calling: name(Side::Client),
         code_page: CodePage::cp437(),
         dialect: None,
         sign: false,

@@ -7,9 +7,12 @@ use alloc::{
     vec::Vec,
 };
 
-use coax_catalog::{component::ProfileError, profile::Profile, scenario::Scenario};
+use coax_catalog::{
+    component::ProfileError, netbios::Carrier, profile::Profile, scenario::Scenario,
+};
 use coax_client::Direction;
 use coax_netbios::Transport;
+use coax_server::Carriage;
 use coax_wire::time::{Span, Time};
 
 use super::{FileServer, Files, Redirector, ServerParams, mix::Mix, service::Service};
@@ -72,6 +75,7 @@ impl CopySetup {
                 more: found.more.iter().map(|(host, _)| host.clone()).collect(),
                 server: found.server_host,
                 link: found.link,
+                carrier: found.carrier,
                 seed: found.seed,
                 ..Setup::default()
             },
@@ -136,9 +140,9 @@ pub struct CopyResult {
     pub to_server: PathStats,
     /// Statistics of the path from the server.
     pub to_client: PathStats,
-    /// The client's TCP.
+    /// The client's TCP, NetBEUI or IPX.
     pub client_tcp: TcpStats,
-    /// The server's TCP.
+    /// The server's.
     pub server_tcp: TcpStats,
     /// Processor time of client and server.
     pub cpu: (Span, Span),
@@ -158,8 +162,7 @@ pub fn copy(setup: &CopySetup) -> CopyResult {
 /// Runs the copy with a limit on events.
 pub fn copy_within(setup: &CopySetup, events: u64) -> CopyResult {
     let mut world_setup = setup.world.clone();
-    let transport = Transport::from(*setup.client.transport.port);
-    world_setup.port = port(transport);
+    world_setup.port = port(transport(setup, &setup.client));
     let mut world = World::new(&world_setup);
     world.record(&setup.taps);
     world.allow(events);
@@ -180,7 +183,8 @@ pub fn copy_within(setup: &CopySetup, events: u64) -> CopyResult {
     let mut servers: Vec<FileServer> = setup
         .profiles()
         .map(|(client, profile)| {
-            FileServer::new(&service, client, Transport::from(*profile.transport.port))
+            let carried = (transport(setup, profile), carriage(&setup.world));
+            FileServer::new(&service, client, carried)
         })
         .collect();
     let mut apps: Vec<(&mut dyn App, &mut dyn App)> = clients
@@ -201,7 +205,33 @@ const fn port(transport: Transport) -> u16 {
 
 fn redirector(setup: &CopySetup, client: u16, profile: &Arc<Profile>) -> Redirector {
     let files = setup.files_of(client);
-    Redirector::new(profile.clone(), setup.direction, files, setup.whole)
+    let transport = transport(setup, profile);
+    Redirector::over(
+        transport,
+        profile.clone(),
+        setup.direction,
+        files,
+        setup.whole,
+    )
+}
+
+/// The framing of a client's messages.
+fn transport(setup: &CopySetup, profile: &Profile) -> Transport {
+    match setup.world.carrier {
+        Carrier::Tcp => Transport::from(*profile.transport.port),
+        // the stations' programs have what port 139 has
+        Carrier::Netbeui | Carrier::Nbipx | Carrier::Ipx => Transport::Nbt139,
+    }
+}
+
+/// What the server has to know of the carrier, as in `coax serve`.
+fn carriage(setup: &Setup) -> Carriage {
+    let frame = setup.server.netbios.frame_type;
+    match setup.carrier {
+        Carrier::Tcp | Carrier::Netbeui => Carriage::Stream,
+        Carrier::Nbipx => Carriage::Messages(usize::from(u16::MAX)),
+        Carrier::Ipx => Carriage::Packets(frame.max_data()),
+    }
 }
 
 /// Whether the run could start, and how it ended.
@@ -285,8 +315,8 @@ fn result(setup: &CopySetup, world: World, clients: &[Redirector], failed: &Fail
             .map_or("none", |link| link.dialect.name),
         to_server: *world.path(Side::Client),
         to_client: *world.path(Side::Server),
-        client_tcp: *world.tcp(Side::Client).stats(),
-        server_tcp: *world.tcp(Side::Server).stats(),
+        client_tcp: *world.transport(Side::Client),
+        server_tcp: *world.transport(Side::Server),
         cpu: (world.cpu_used(Side::Client), world.cpu_used(Side::Server)),
         clients: all,
         wrong_bytes,

@@ -40,9 +40,26 @@ use alloc::{
     string::{String, ToString},
 };
 
-use coax_wire::time::{Span, Time};
+use coax_wire::{
+    nbt::name::{NbName, SUFFIX_SERVER, SUFFIX_WORKSTATION},
+    time::{Span, Time},
+};
 
-use crate::capture::EPOCH_S;
+use crate::{
+    capture::EPOCH_S,
+    side::{End, Side},
+};
+
+/// NetBIOS name of the program at an end.
+pub(crate) fn name_of(end: End) -> NbName {
+    let (name, suffix) = match (end.side, end.client) {
+        (Side::Server, _) => ("LAB".to_string(), SUFFIX_SERVER),
+        (Side::Client, 0) => ("CLIENT".to_string(), SUFFIX_WORKSTATION),
+        (Side::Client, more) => (format!("CLIENT{more:03}"), SUFFIX_WORKSTATION),
+    };
+    // all are valid
+    NbName::new(name.as_bytes(), suffix).unwrap_or(NbName::SMBSERVER)
+}
 
 /// The files to copy, one after the other; all have the same size and contain the pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

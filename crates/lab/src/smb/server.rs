@@ -4,7 +4,7 @@ use alloc::{format, sync::Arc, vec::Vec};
 
 pub use coax_catalog::server::ServerParams;
 use coax_netbios::{Accept, Session, SessionConfig, Transport};
-use coax_server::{Connection, Peer, Tail, Transmit};
+use coax_server::{Carriage, Connection, Peer, Tail, Transmit};
 use coax_wire::time::{Span, Time};
 
 use super::{
@@ -50,7 +50,11 @@ impl core::fmt::Debug for FileServer {
 
 impl FileServer {
     /// The application of a client's connection.
-    pub fn new(service: &Service, client: u16, transport: Transport) -> Self {
+    pub fn new(
+        service: &Service,
+        client: u16,
+        (transport, carriage): (Transport, Carriage),
+    ) -> Self {
         let session = SessionConfig {
             max_message: 1 << 20,
             ..SessionConfig::default()
@@ -58,6 +62,7 @@ impl FileServer {
         let peer = Peer {
             address: format!("192.0.2.{}", u32::from(client) + 2),
             number: u64::from(client) + 1,
+            carriage,
             ..Peer::default()
         };
         let bell = service.bell(client);

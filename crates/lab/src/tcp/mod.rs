@@ -485,6 +485,7 @@ impl Endpoint {
             },
             payload,
             sent,
+            frame: None,
         }
     }
 

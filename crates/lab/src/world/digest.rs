@@ -4,6 +4,9 @@ use coax_wire::time::Time;
 
 use crate::{link::Fate, segment::Segment, side::End};
 
+/// Bytes of the longest headers: Ethernet, LLC, IPX, NBIPX.
+const HEADERS: usize = 66;
+
 /// FNV-1a over the events.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Digest(pub(super) u64);
@@ -15,6 +18,10 @@ impl Default for Digest {
 }
 
 impl Digest {
+    fn word(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+
     pub(super) fn frame(&mut self, now: Time, end: End, segment: &Segment, fate: &Fate) {
         let (kind, at) = match fate {
             Fate::Arrives { account, .. } => (0, account.at()),
@@ -36,7 +43,12 @@ impl Digest {
             u64::from(segment.window),
             small,
         ] {
-            self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+            self.word(word);
+        }
+        if let Some(frame) = &segment.frame {
+            // the headers; data is in the sequence number
+            let head = frame.iter().take(HEADERS).copied().map(u64::from);
+            head.for_each(|byte| self.word(byte));
         }
     }
 }

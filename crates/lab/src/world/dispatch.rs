@@ -36,6 +36,7 @@ impl World {
             Event::Medium => self.medium_step(),
             Event::Off(end) => self.off(end),
             Event::TcpTimer(end) => self.tcp_timer(end),
+            Event::Station(end) => self.station_timer(end),
             Event::App(end, event) => self.pending.push_back((end, event, self.current.clone())),
         }
     }
@@ -186,6 +187,9 @@ impl World {
         let now = self.now;
         let host = self.host_mut(end);
         host.rx_waiting = host.rx_waiting.saturating_sub(1);
+        if let Some(frame) = &segment.frame {
+            return self.station_receives(end, segment, frame);
+        }
         self.socket_mut(end).tcp.handle_segment(now, segment);
         self.after_tcp(end);
     }
@@ -235,6 +239,9 @@ impl World {
 
     /// Sends what TCP allows: data, and ACKs if `all`.
     pub(super) fn pump(&mut self, end: End, all: bool) {
+        if self.socket(end).station.is_some() {
+            return self.pump_station(end);
+        }
         let now = self.now;
         loop {
             let socket = self.socket_mut(end);

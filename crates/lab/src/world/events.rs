@@ -18,6 +18,8 @@ pub(super) enum Event {
     /// A frame on the shared medium has ended.
     Off(End),
     TcpTimer(End),
+    /// A deadline of a station.
+    Station(End),
     App(End, AppEvent),
 }
 
@@ -33,6 +35,7 @@ impl Event {
             | Self::Left(end)
             | Self::Off(end)
             | Self::TcpTimer(end)
+            | Self::Station(end)
             | Self::App(end, _) => end.client,
         }
     }

@@ -10,6 +10,7 @@ use crate::{
     link::{Direction, LinkParams, LossParams, NicParams},
     machine::{Cpu, Disk, MachineParams},
     rng::Rng,
+    station::Station,
     tcp::{Blocked, Endpoint, StackParams, Timer},
 };
 
@@ -48,6 +49,8 @@ impl Host {
 #[derive(Debug)]
 pub(crate) struct Socket {
     pub(crate) tcp: Endpoint,
+    /// What is used instead of TCP.
+    pub(crate) station: Option<Station>,
     /// What blocks the sender.
     pub(super) held: Option<Blocked>,
     /// Deadlines at the last check, each with the account of the time when it was set.
@@ -62,6 +65,7 @@ impl Socket {
         let initial = (rng.next_u64() >> 32) as u32;
         Self {
             tcp: Endpoint::new(stack.clone(), initial),
+            station: None,
             held: None,
             timers: [const { None }; Timer::ALL.len()],
             arming: 0,

@@ -21,11 +21,13 @@ mod requests;
 mod row;
 mod run;
 mod shared;
+mod stations;
 mod stats;
 
 use alloc::{collections::VecDeque, vec::Vec};
 
 pub use coax_catalog::host::HostParams;
+use coax_catalog::netbios::Carrier;
 use coax_wire::time::{Span, Time};
 
 use cable::Cable;
@@ -45,7 +47,7 @@ use crate::{
     queue::EventQueue,
     rng::Rng,
     side::{End, Side},
-    tcp::Endpoint,
+    tcp::{Endpoint, TcpStats},
     watch::{Seen, Watch},
 };
 
@@ -60,6 +62,8 @@ pub struct Setup {
     pub server: HostParams,
     /// The link.
     pub link: LinkParams,
+    /// What carries the messages.
+    pub carrier: Carrier,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Whether the intervals of the ground truth are kept, not only sums.
@@ -78,6 +82,7 @@ impl Default for Setup {
             more: Vec::new(),
             server: HostParams::default(),
             link: LinkParams::default(),
+            carrier: Carrier::Tcp,
             seed: 1,
             keep_truth: false,
             keep_frames: false,
@@ -137,7 +142,7 @@ impl World {
         }
         let is_shared = !hosts.is_empty();
         let ttls = setup.more.iter().map(|host| host.stack.ttl);
-        Self {
+        let mut world = Self {
             now: Time(0),
             events: EventQueue::new(),
             current: Provenance::begin(epoch),
@@ -160,7 +165,9 @@ impl World {
             recorders: Vec::new(),
             digest: Digest::default(),
             watch: Watch::new(setup.keep_frames),
-        }
+        };
+        world.place_stations(setup);
+        world
     }
 
     /// Captures at these points. Call it before the run.
@@ -208,6 +215,15 @@ impl World {
     /// An end's TCP endpoint.
     pub fn tcp(&self, end: impl Into<End>) -> &Endpoint {
         &self.socket(end.into()).tcp
+    }
+
+    /// Statistics of an end's TCP, NetBEUI or IPX.
+    pub fn transport(&self, end: impl Into<End>) -> &TcpStats {
+        let socket = self.socket(end.into());
+        match &socket.station {
+            Some(station) => station.stats(),
+            None => socket.tcp.stats(),
+        }
     }
 
     /// Statistics of the path from an end's host, of all its connections.

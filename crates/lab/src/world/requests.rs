@@ -9,6 +9,7 @@ use crate::{
     machine::{Job, Queued},
     payload::Payload,
     side::{End, Side},
+    station::Station,
     tcp::Endpoint,
 };
 
@@ -20,7 +21,35 @@ impl World {
         self.pump(end, true);
     }
 
+    /// Opens the connection.
+    pub(crate) fn connect(&mut self, end: End) {
+        match self.socket(end).station {
+            Some(_) => self.with_station(end, Station::connect),
+            None => self.endpoint(end, Endpoint::connect),
+        }
+    }
+
+    /// One write call.
+    pub(crate) fn send(&mut self, end: End, payload: Payload) {
+        match self.socket(end).station {
+            Some(_) => self.with_station(end, |station, now| station.send(now, payload)),
+            None => self.endpoint(end, |tcp| tcp.send(payload)),
+        }
+    }
+
+    /// Closes the write direction, or the session.
+    pub(crate) fn close(&mut self, end: End) {
+        match self.socket(end).station {
+            Some(_) => self.with_station(end, Station::close),
+            None => self.endpoint(end, Endpoint::close),
+        }
+    }
+
     pub(crate) fn read(&mut self, end: End, max: u64) -> Payload {
+        let now = self.now();
+        if let Some(station) = &mut self.socket_mut(end).station {
+            return station.read(now, max);
+        }
         // a window update caused by this is sent after the event
         self.socket_mut(end).tcp.recv(max)
     }

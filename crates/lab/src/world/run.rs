@@ -44,6 +44,7 @@ impl World {
                 self.pending.push_back(start);
             }
         }
+        self.start_stations();
         self.deliver_events(apps);
         self.watch_medium();
         while !self.stopped {

@@ -13,6 +13,7 @@ use crate::nbf::{SessionId, StationName};
 use super::circuit::CircuitConfig;
 use super::close::SessionClose;
 use super::route::Place;
+use super::rto::Retransmission;
 
 /// What carries a session over IPX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,6 +63,10 @@ pub struct IpxConfig {
     pub query_interval: Span,
     /// After this long a name that another station has is claimed again.
     pub claim_again: Span,
+    /// When requests of direct clients are sent again.
+    pub direct_retransmission: Retransmission,
+    /// How often a request of a direct client is sent again before the server is given up.
+    pub direct_retries: u8,
     /// A direct client that is silent for this long is forgotten. [MS-CIFS] 2.1.2.1 demands at least five minutes.
     pub direct_idle: Span,
     /// The same for a client that has no share connected.
@@ -87,6 +92,8 @@ impl IpxConfig {
             query_count: 3,
             query_interval: Span::from_millis(500),
             claim_again: Span::from_secs(60),
+            direct_retransmission: Retransmission::default(),
+            direct_retries: 12,
             direct_idle: Span::from_secs(3600),
             direct_idle_without_share: Span::from_secs(300),
             first_number: 1,

@@ -25,6 +25,7 @@ pub use close::SessionClose;
 pub use config::{CallError, Carriage, IpxConfig, IpxCounters, IpxEvent};
 pub use datagrams::MAX_DATAGRAM;
 pub use route::{Place, Route};
+pub use rto::Retransmission;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -36,6 +37,7 @@ use coax_wire::time::{Span, Time};
 
 use crate::limit::{Rate, RateLimiter};
 use crate::nbf::SessionId;
+use crate::waits::{Blocked, Deadlines};
 
 use claim::Claim;
 use session::{Change, Engine, Session};
@@ -163,6 +165,21 @@ impl Ipx {
         let claims = self.claims.iter().filter_map(|claim| claim.due);
         let sessions = self.sessions.values().filter_map(Session::poll_timeout);
         claims.chain(sessions).min()
+    }
+
+    /// The same by the reason.
+    pub fn deadlines(&self) -> Deadlines {
+        let own = Deadlines {
+            other: self.claims.iter().filter_map(|claim| claim.due).min(),
+            ..Deadlines::default()
+        };
+        let sessions = self.sessions.values().map(Session::deadlines);
+        sessions.fold(own, Deadlines::or_earlier)
+    }
+
+    /// Why messages that wait are not on their way; of several sessions, that of the first.
+    pub fn blocked(&self) -> Option<Blocked> {
+        self.sessions.values().find_map(Session::blocked)
     }
 
     /// An Ethernet frame to send, until there is none.

@@ -167,7 +167,11 @@ impl Ipx {
             socket: socket::SMB_SERVER,
         };
         let room = route.frame.max_data();
-        session.engine = Engine::Caller(Caller::new(names, room));
+        let limits = (
+            self.config.direct_retransmission,
+            self.config.direct_retries,
+        );
+        session.engine = Engine::Caller(Caller::new(names, room, limits));
         self.events.push_back(IpxEvent::SessionOpened {
             session: id,
             carriage: Carriage::Direct,

@@ -2,15 +2,31 @@
 
 use coax_wire::time::Span;
 
-/// Before anything was measured. Windows repeats name queries and probes after about this time.
-const INITIAL: Span = Span::from_millis(600);
-/// Longer than the time that an acknowledgment waits for data to travel with.
-const MIN: Span = Span::from_millis(200);
-/// The longest wait.
-const MAX: Span = Span::from_secs(4);
+/// The limits of the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retransmission {
+    /// Before anything was measured.
+    pub initial: Span,
+    /// The shortest. Longer than the time that an acknowledgment waits for data to travel with.
+    pub min: Span,
+    /// The longest.
+    pub max: Span,
+}
+
+impl Default for Retransmission {
+    /// Windows repeats name queries and probes after about 600 ms.
+    fn default() -> Self {
+        Self {
+            initial: Span::from_millis(600),
+            min: Span::from_millis(200),
+            max: Span::from_secs(4),
+        }
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rto {
+    limits: Retransmission,
     /// Smoothed round trip and its variation, once there are any.
     measured: Option<(u64, u64)>,
     /// How often the time has been doubled.
@@ -18,8 +34,9 @@ pub(super) struct Rto {
 }
 
 impl Rto {
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(limits: Retransmission) -> Self {
         Self {
+            limits,
             measured: None,
             doubled: 0,
         }
@@ -52,12 +69,12 @@ impl Rto {
 
     pub(super) fn span(&self) -> Span {
         let base = match self.measured {
-            None => INITIAL.0,
+            None => self.limits.initial.0,
             Some((mean, variation)) => mean.saturating_add(variation.saturating_mul(4)),
         };
-        let base = base.max(MIN.0);
+        let base = base.max(self.limits.min.0);
         let factor = 1u64.checked_shl(self.doubled.min(8)).unwrap_or(1);
-        Span(base.saturating_mul(factor).min(MAX.0))
+        Span(base.saturating_mul(factor).min(self.limits.max.0))
     }
 }
 
@@ -67,15 +84,16 @@ mod tests {
 
     #[test]
     fn the_time_follows_the_round_trip_doubles_and_stays_within_its_limits() {
-        let mut rto = Rto::new();
-        assert_eq!(rto.span(), INITIAL);
+        let limits = Retransmission::default();
+        let mut rto = Rto::new(limits);
+        assert_eq!(rto.span(), limits.initial);
         rto.back_off();
-        assert_eq!(rto.span(), Span(INITIAL.0 * 2));
+        assert_eq!(rto.span(), Span(limits.initial.0 * 2));
         (0..60).for_each(|_| rto.back_off());
-        assert_eq!(rto.span(), MAX);
+        assert_eq!(rto.span(), limits.max);
         rto.reset();
         (0..50).for_each(|_| rto.sample(Span::from_millis(1)));
-        assert_eq!(rto.span(), MIN);
+        assert_eq!(rto.span(), limits.min);
         (0..50).for_each(|_| rto.sample(Span::from_millis(400)));
         let settled = rto.span().as_millis();
         assert!((400..700).contains(&settled), "{settled}");

@@ -6,6 +6,8 @@ use coax_wire::ipx::socket;
 use coax_wire::nbt::name::NbName;
 use coax_wire::time::Time;
 
+use crate::waits::{Blocked, Deadlines};
+
 use super::circuit::{Circuit, CircuitEvent};
 use super::close::SessionClose;
 use super::config::Carriage;
@@ -144,6 +146,27 @@ impl Session {
             Engine::Circuit(circuit) => circuit.poll_timeout(),
             Engine::Served(served) => served.poll_timeout(),
             Engine::Caller(caller) => caller.poll_timeout(),
+        }
+    }
+
+    /// The same by the reason.
+    pub(super) fn deadlines(&self) -> Deadlines {
+        match &self.engine {
+            Engine::Circuit(circuit) => circuit.deadlines(),
+            Engine::Caller(caller) => caller.deadlines(),
+            Engine::Locating(_) | Engine::Served(_) => Deadlines {
+                other: self.poll_timeout(),
+                ..Deadlines::default()
+            },
+        }
+    }
+
+    /// Why messages that wait are not on their way.
+    pub(super) fn blocked(&self) -> Option<Blocked> {
+        match &self.engine {
+            Engine::Circuit(circuit) => circuit.blocked(),
+            Engine::Caller(caller) => caller.blocked(),
+            Engine::Locating(_) | Engine::Served(_) => None,
         }
     }
 

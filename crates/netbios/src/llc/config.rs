@@ -9,6 +9,9 @@ use coax_wire::time::Span;
 pub struct LinkConfig {
     /// T1: how long to wait for an acknowledgment or an answer. Windows NT starts with 600 ms.
     pub reply: Span,
+    /// How often T1 doubles while the peer does not answer. LAN Manager doubles it four times (KB Q98849), Windows NT and
+    /// coax not at all.
+    pub reply_doublings: u8,
     /// T2: how long an acknowledgment may wait for others.
     pub delay: Span,
     /// Ti: after this long without traffic the link is tested.
@@ -17,6 +20,9 @@ pub struct LinkConfig {
     pub retries: u8,
     /// k: the most frames in flight, 1 to 127. The window starts at 2 and grows while nothing is lost.
     pub window: u8,
+    /// The frame that fills the window asks for an acknowledgment at once (P). A peer that acknowledges in groups, as Linux
+    /// does, needs it; MS-DOS and Windows 98 do not set it (tests/captures/dos-win98-netbeui.pcap).
+    pub poll_when_full: bool,
     /// N3: acknowledge after this many frames without waiting for T2. 1 suits peers with a window of 1.
     pub acknowledge_every: u8,
     /// The longest information of an I frame, in bytes.
@@ -32,10 +38,12 @@ impl Default for LinkConfig {
     fn default() -> Self {
         Self {
             reply: Span::from_millis(600),
+            reply_doublings: 0,
             delay: Span::from_millis(50),
             inactivity: Span::from_secs(30),
             retries: 8,
             window: 7,
+            poll_when_full: true,
             acknowledge_every: 1,
             max_info: Self::ETHERNET_INFO,
         }

@@ -241,11 +241,7 @@ impl Link {
 
     /// When to call [`handle_timeout`](Self::handle_timeout).
     pub fn poll_timeout(&self) -> Option<Time> {
-        let idle = (self.state == State::Open && self.poll.is_none()).then_some(self.idle_due);
-        [self.reply_due, self.delay_due, self.rejecting, idle]
-            .into_iter()
-            .flatten()
-            .min()
+        self.deadlines().next()
     }
 
     /// A whole Ethernet frame to send, until there is none.

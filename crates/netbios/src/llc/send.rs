@@ -1,7 +1,9 @@
 //! Sending: the window, acknowledgments, T1 and retransmission.
 
 use coax_wire::llc::{Control, Unnumbered};
-use coax_wire::time::Time;
+use coax_wire::time::{Span, Time};
+
+use crate::waits::{Blocked, Deadlines};
 
 use super::config::{LinkEnd, LinkEvent};
 use super::{HALF, Link, Poll, State, after, distance};
@@ -18,7 +20,7 @@ impl Link {
                 return;
             }
             // A peer that acknowledges in groups, as Linux does, answers the frame that fills the window at once.
-            let fills = after(in_flight, 1) >= self.window;
+            let fills = self.config.poll_when_full && after(in_flight, 1) >= self.window;
             let pf = self.poll.is_none() && (next.poll || fills);
             let (info, ns, nr) = (next.info.clone(), self.vs, self.vr);
             self.note_acknowledged();
@@ -31,7 +33,7 @@ impl Link {
                 self.poll = Some(Poll { bound: None });
             }
             self.emit(false, Control::Information { ns, nr, pf }, &info);
-            self.reply_due.get_or_insert(now + self.config.reply);
+            self.reply_due.get_or_insert(now + self.reply());
             self.idle_due = now + self.config.inactivity;
         }
     }
@@ -94,7 +96,7 @@ impl Link {
             bound: Some(self.vs),
         });
         self.send_supervisory(false, self.readiness(), true);
-        self.reply_due = Some(now + self.config.reply);
+        self.reply_due = Some(now + self.reply());
         self.idle_due = now + self.config.inactivity;
     }
 
@@ -119,13 +121,49 @@ impl Link {
                 return self.send_poll(now);
             }
         }
-        self.reply_due = Some(now + self.config.reply);
+        self.reply_due = Some(now + self.reply());
+    }
+
+    /// T1, longer after each try that was in vain.
+    fn reply(&self) -> Span {
+        let doubled = u32::from(self.retries.min(self.config.reply_doublings));
+        let factor = 1u64.checked_shl(doubled).unwrap_or(u64::MAX);
+        Span(self.config.reply.0.saturating_mul(factor))
     }
 
     /// T1 runs while something waits for the peer.
     pub(super) fn restart_reply(&mut self, now: Time) {
         let waits = self.va != self.vs || self.poll.is_some() || self.remote_busy;
-        self.reply_due = waits.then(|| now + self.config.reply);
+        self.reply_due = waits.then(|| now + self.reply());
+    }
+
+    /// Why frames that wait cannot be sent now; `more`: the caller has more for the link.
+    pub fn blocked(&self, more: bool) -> Option<Blocked> {
+        let in_flight = distance(self.va, self.vs);
+        let waits =
+            self.state == State::Open && (more || self.queue.len() > usize::from(in_flight));
+        if !waits {
+            return None;
+        }
+        Some(match self.counters.retransmitted {
+            _ if self.remote_busy => Blocked::PeerBusy,
+            _ if self.checkpoint => Blocked::Recovery,
+            _ if in_flight < self.window && !more => return None,
+            _ if self.window >= self.config.window => Blocked::Window,
+            0 => Blocked::GrowingWindow,
+            _ => Blocked::NarrowedWindow,
+        })
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout), by the reason.
+    pub fn deadlines(&self) -> Deadlines {
+        let tests = self.state == State::Open && self.poll.is_none();
+        Deadlines {
+            reply: self.reply_due,
+            acknowledgment: self.delay_due,
+            reject: self.rejecting,
+            other: tests.then_some(self.idle_due),
+        }
     }
 
     fn widen(&mut self, acknowledged: u8) {

@@ -27,6 +27,7 @@ use coax_wire::nbf::{Frame, NAME_HEADER_LEN, NameFrame, SESSION_HEADER_LEN};
 use coax_wire::time::{Span, Time};
 
 use crate::llc::{LinkEnd, LinkEvent, answer_without_link};
+use crate::waits::{Blocked, Deadlines};
 
 use claim::Claim;
 use peer::Peer;
@@ -174,6 +175,31 @@ impl Nbf {
         let sessions = self.sessions.values().filter_map(session_due);
         let peers = self.peers.values().filter_map(peer_due);
         claims.chain(sessions).chain(peers).min()
+    }
+
+    /// The same by the reason.
+    pub fn deadlines(&self) -> Deadlines {
+        let claims = self.claims.iter().filter_map(|claim| claim.due);
+        let sessions = self.sessions.values();
+        let acknowledgment = sessions.clone().filter_map(session::Session::ack_due).min();
+        let steps = sessions.filter_map(|session| session.due);
+        let ends = self.peers.values().filter_map(peer_end);
+        let own = Deadlines {
+            acknowledgment,
+            other: claims.chain(steps).chain(ends).min(),
+            ..Deadlines::default()
+        };
+        let links = self.peers.values().map(|peer| peer.link.deadlines());
+        links.fold(own, Deadlines::or_earlier)
+    }
+
+    /// Why messages that wait are not on their way; of several sessions, that of the first.
+    pub fn blocked(&self) -> Option<Blocked> {
+        self.sessions.values().find_map(|session| {
+            let link = &self.peers.get(&session.peer)?.link;
+            let more = session.has_piece();
+            link.blocked(more).or_else(|| session.blocked())
+        })
     }
 
     /// An Ethernet frame to send, until there is none.
@@ -424,15 +450,19 @@ fn is_datagram(pdu: &Pdu<'_>) -> bool {
 }
 
 fn session_due(session: &Session) -> Option<Time> {
-    let ack = session.ack.and_then(|ack| ack.due);
-    session.due.into_iter().chain(ack).min()
+    session.due.into_iter().chain(session.ack_due()).min()
 }
 
 fn peer_due(peer: &Peer) -> Option<Time> {
     let link = peer.link.poll_timeout();
+    link.into_iter().chain(peer_end(peer)).min()
+}
+
+/// When a link is closed, or carries SESSION ALIVE.
+fn peer_end(peer: &Peer) -> Option<Time> {
     let close = peer
         .close_due
         .filter(|_| peer.sessions == 0 && peer.is_quiet() && peer.link.is_open());
     let alive = (peer.sessions > 0).then_some(peer.alive_due);
-    link.into_iter().chain(close).chain(alive).min()
+    close.into_iter().chain(alive).min()
 }

@@ -8,6 +8,8 @@ use coax_wire::nbf::{SessionCommand, SessionFrame, flags};
 use coax_wire::nbt::name::NbName;
 use coax_wire::time::Time;
 
+use crate::waits::Blocked;
+
 /// Messages that may wait to be sent.
 pub(super) const MAX_OUTBOX: usize = 2;
 /// Messages without acknowledgment that may wait for their consumer.
@@ -125,6 +127,27 @@ impl Session {
 
     pub(super) fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open | Phase::Ending)
+    }
+
+    /// When the acknowledgment goes out alone.
+    pub(super) fn ack_due(&self) -> Option<Time> {
+        self.ack.and_then(|ack| ack.due)
+    }
+
+    /// Whether a piece could go to the link.
+    pub(super) fn has_piece(&self) -> bool {
+        self.is_open() && self.sending == Sending::Ready && !self.outbox.is_empty()
+    }
+
+    /// What keeps a message that waits from the link.
+    pub(super) fn blocked(&self) -> Option<Blocked> {
+        let rest = self.outbox.len() > usize::from(matches!(self.sending, Sending::AwaitAck(_)));
+        match self.sending {
+            _ if !rest => None,
+            Sending::Ready => None,
+            Sending::Stopped => Some(Blocked::PeerBusy),
+            Sending::AwaitContinue | Sending::AwaitAck(_) => Some(Blocked::Answer),
+        }
     }
 
     /// A frame of this session.

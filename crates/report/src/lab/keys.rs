@@ -7,8 +7,9 @@ use coax_lab::scenario::{Scenario, parse_value};
 pub const CLIENT: &str = "client";
 
 /// Short names and their keys.
-const SHORT: [(&str, &str); 4] = [
+const SHORT: [(&str, &str); 5] = [
     ("stack", "client.stack"),
+    ("netbios", "client.netbios"),
     ("machine", "client.machine"),
     ("card", "client.card"),
     ("server", "server.config"),
@@ -20,7 +21,7 @@ pub fn whole(key: &str) -> &str {
     found.map_or(key, |(_, whole)| whole)
 }
 
-/// Changes one value of a scenario. `client`, `stack`, `machine`, `card` and `server` are accepted as on the command
+/// Changes one value of a scenario. `client`, `stack`, `netbios`, `machine`, `card` and `server` are accepted as on the command
 /// line of `coax lab copy`.
 ///
 /// # Errors

@@ -53,7 +53,7 @@ enum What {
 
 #[derive(Debug, Args)]
 struct Common {
-    /// Override a value, as client.stack.mss=1450, link.delay="31 ms" or client.profile.read.block=4096
+    /// Override a value, as client.stack.mss=1450, link.delay="31 ms", transport=netbeui or client.profile.read.block=4096
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Seed of the random number generator

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use coax_wire::time::Span;
 
 use super::super::close::SessionClose;
+use super::super::rto::Retransmission;
 
 /// Timers and windows of NetBIOS sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct CircuitConfig {
     pub acknowledgment_delay: Span,
     /// How long to wait between questions to a peer that takes no data. Windows NT asks every 600 ms.
     pub probe: Span,
+    /// When packets that are not acknowledged are sent again.
+    pub retransmission: Retransmission,
     /// How often to try again before the peer is given up.
     pub retries: u8,
     /// After this long without traffic a session is tested. NWLink's `KeepAliveTimeout` is 30 s.
@@ -36,6 +39,7 @@ impl Default for CircuitConfig {
             acknowledge_every: 4,
             acknowledgment_delay: Span::from_millis(20),
             probe: Span::from_millis(600),
+            retransmission: Retransmission::default(),
             retries: 8,
             alive: Span::from_secs(30),
             farewell: Span::from_secs(20),

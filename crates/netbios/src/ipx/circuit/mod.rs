@@ -142,7 +142,7 @@ impl Circuit {
             edge: 1,
             trusted: INITIAL_WINDOW,
             grown: 0,
-            rto: Rto::new(),
+            rto: Rto::new(config.retransmission),
             due: None,
             tries: 0,
             expected: 0,

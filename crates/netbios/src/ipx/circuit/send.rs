@@ -5,6 +5,8 @@ use alloc::vec::Vec;
 use coax_wire::ipx::nbipx::{SessionHeader, control, stream};
 use coax_wire::time::Time;
 
+use crate::waits::Blocked;
+
 use super::{Circuit, MAX_OUTBOX, MAX_WINDOW, Phase, Sent, UNTOLD_WINDOW, ahead};
 
 impl Circuit {
@@ -41,6 +43,22 @@ impl Circuit {
         let flying = u16::try_from(self.flight.len()).unwrap_or(u16::MAX);
         flying < self.trusted.min(self.config.window)
             && ahead(self.edge, self.next).is_some_and(|room| room > 0)
+    }
+
+    /// Why packets or messages that wait are not on their way.
+    pub(crate) fn blocked(&self) -> Option<Blocked> {
+        let waits = self.cursor < self.flight.len() || !self.outbox.is_empty();
+        let flying = u16::try_from(self.flight.len()).unwrap_or(u16::MAX);
+        let room = ahead(self.edge, self.next).unwrap_or_default();
+        Some(match self.retransmitted {
+            _ if !waits || !self.is_open() => return None,
+            _ if self.tries > 0 => Blocked::Recovery,
+            _ if room == 0 && flying == 0 => Blocked::PeerBusy,
+            _ if room == 0 => Blocked::PeerWindow,
+            _ if self.trusted >= self.config.window => Blocked::Window,
+            0 => Blocked::GrowingWindow,
+            _ => Blocked::NarrowedWindow,
+        })
     }
 
     /// Numbers a packet; it is sent by [`send_again`](Self::send_again).

@@ -3,6 +3,8 @@
 use coax_wire::ipx::nbipx::control;
 use coax_wire::time::Time;
 
+use crate::waits::Deadlines;
+
 use super::super::close::SessionClose;
 use super::{Circuit, Phase};
 
@@ -33,9 +35,18 @@ impl Circuit {
 
     /// When to call [`handle_timeout`](Self::handle_timeout).
     pub(crate) fn poll_timeout(&self) -> Option<Time> {
+        self.deadlines().next()
+    }
+
+    /// The same by the reason.
+    pub(crate) fn deadlines(&self) -> Deadlines {
         let alive = Some(self.alive_due).filter(|_| self.is_open() && self.due.is_none());
-        let all = [self.due, self.ack_due, self.farewell, alive];
-        all.into_iter().flatten().min()
+        Deadlines {
+            reply: self.due,
+            acknowledgment: self.ack_due,
+            reject: None,
+            other: self.farewell.into_iter().chain(alive).min(),
+        }
     }
 
     /// Waits for an answer to packets in flight, or asks a peer that takes none for a window.

@@ -7,8 +7,10 @@ use coax_wire::block::Block;
 use coax_wire::command;
 use coax_wire::time::{Span, Time};
 
+use crate::waits::{Blocked, Deadlines};
+
 use super::super::close::SessionClose;
-use super::super::rto::Rto;
+use super::super::rto::{Retransmission, Rto};
 use super::header::{Fields, NameTrailer, stamp};
 use super::served::following;
 use super::transaction::{Missing, ask_for_more};
@@ -18,8 +20,6 @@ use super::{DirectEvent, HEADER_LEN};
 const MAX_QUEUE: usize = 32;
 /// Requests that may be with the server.
 const MAX_FLYING: usize = 8;
-/// How often a request is repeated: for about 40 s.
-const MAX_TRIES: u8 = 12;
 /// How long to leave a server alone that says that it works on the request.
 const WORKING_WAIT: Span = Span::from_secs(1);
 /// How long a connection that ends may take to get its last answers.
@@ -49,6 +49,8 @@ pub(crate) struct Caller {
     /// The number of the last request with one.
     last: u16,
     max_message: usize,
+    /// How often a request is repeated.
+    retries: u8,
     queue: VecDeque<Vec<u8>>,
     flying: Vec<Flying>,
     /// What is missing of a transaction's response.
@@ -62,16 +64,21 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    pub(crate) fn new(names: NameTrailer, max_message: usize) -> Self {
+    pub(crate) fn new(
+        names: NameTrailer,
+        max_message: usize,
+        limits: (Retransmission, u8),
+    ) -> Self {
         Self {
             names,
             connection: 0,
             last: 0,
             max_message,
+            retries: limits.1,
             queue: VecDeque::new(),
             flying: Vec::new(),
             missing: None,
-            rto: Rto::new(),
+            rto: Rto::new(limits.0),
             farewell: None,
             over: false,
             out: VecDeque::new(),
@@ -135,8 +142,26 @@ impl Caller {
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Time> {
-        let due = self.flying.iter().map(|flying| flying.due);
-        due.chain(self.farewell.filter(|_| !self.over)).min()
+        self.deadlines().next()
+    }
+
+    /// The same by the reason.
+    pub(crate) fn deadlines(&self) -> Deadlines {
+        Deadlines {
+            reply: self.flying.iter().map(|flying| flying.due).min(),
+            other: self.farewell.filter(|_| !self.over),
+            ..Deadlines::default()
+        }
+    }
+
+    /// Why requests that wait are not on their way.
+    pub(crate) fn blocked(&self) -> Option<Blocked> {
+        let again = self.flying.iter().any(|flying| flying.tries > 0);
+        match self.queue.is_empty() {
+            _ if again => Some(Blocked::Recovery),
+            true => None,
+            false => Some(Blocked::Answer),
+        }
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Time) {
@@ -148,7 +173,7 @@ impl Caller {
             let Some(flying) = self.flying.get_mut(at).filter(|flying| flying.due <= now) else {
                 continue;
             };
-            if flying.tries >= MAX_TRIES {
+            if flying.tries >= self.retries {
                 return self.close(SessionClose::NoAnswer);
             }
             flying.tries = flying.tries.saturating_add(1);
