@@ -25,7 +25,7 @@ const MAX_LEN: u64 = i64::MAX as u64;
 const ASK_FIRST: u64 = 64 << 20;
 /// Maximum extension written as zeros where the file system cannot reserve space. Zeros have the same effect.
 const ZEROS_AT_MOST: u64 = 64 << 20;
-static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
+const ZEROS_IN_A_WRITE: u64 = 64 * 1024;
 /// Locks for read-modify-write changes of attributes, selected by file: the system can only replace attributes.
 static UPDATES: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
 /// Locks for the length, selected by file. Writes and length changes share a lock; an extension with zeros holds it alone:
@@ -82,16 +82,15 @@ impl DiskFile {
             self.ask_for_room(len.saturating_sub(old))?;
             return self.truncate_locked(len);
         }
+        let mut zeros = vec![0; len.saturating_sub(old).min(ZEROS_IN_A_WRITE) as usize];
         let mut at = old;
         while at < len {
-            let part = usize::try_from(len.saturating_sub(at))
-                .unwrap_or(ZEROS.len())
-                .min(ZEROS.len());
-            if let Err((_, why)) = self.write_locked(at, ZEROS.get(..part).unwrap_or(&ZEROS)) {
+            zeros.truncate(len.saturating_sub(at).min(ZEROS_IN_A_WRITE) as usize);
+            if let Err((_, why)) = self.write_locked(at, &zeros) {
                 self.truncate_locked(old)?;
                 return Err(why);
             }
-            at = at.saturating_add(part as u64);
+            at = at.saturating_add(zeros.len() as u64);
         }
         Ok(())
     }
