@@ -59,6 +59,7 @@ fn setup(name: &str, direction: Direction, size: u64) -> CopySetup {
         world,
         client: Arc::new(client),
         more: Vec::new(),
+        protocol: Default::default(),
         server: ServerParams::default(),
         direction,
         size,

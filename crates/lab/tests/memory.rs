@@ -19,6 +19,7 @@ fn held(client: &str, direction: Direction, size: u64) -> (usize, u64) {
         world: Setup::default(),
         client: Arc::new(profile),
         more: Vec::new(),
+        protocol: Default::default(),
         server: ServerParams::default(),
         direction,
         size,

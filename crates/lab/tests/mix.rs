@@ -25,6 +25,7 @@ fn in_the_lab(profile: &Arc<Profile>, direction: Direction) -> Mix {
         world: Setup::default(),
         client: profile.clone(),
         more: Vec::new(),
+        protocol: Default::default(),
         server: ServerParams::default(),
         direction,
         size: LEN as u64,

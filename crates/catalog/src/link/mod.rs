@@ -26,6 +26,23 @@ pub enum Duplex {
     Half,
     /// They share the medium with other stations by CSMA/CD (IEEE 802.3): a hub or a coaxial cable.
     Shared,
+    /// They share a Token Ring (IEEE 802.5) with other stations.
+    Ring,
+}
+
+impl Duplex {
+    /// Whether all stations wait for one medium.
+    pub const fn is_one_medium(self) -> bool {
+        matches!(self, Self::Shared | Self::Ring)
+    }
+
+    /// Bytes of the largest frame: IEEE 802.3, and that of a 4 Mbit/s ring (RFC 1191, section 7.1, with 8 bytes of LLC and SNAP).
+    const fn largest_frame(self) -> u64 {
+        match self {
+            Self::Ring => 4472,
+            _ => 1518,
+        }
+    }
 }
 
 /// Delays single frames so that later ones overtake them.
@@ -144,14 +161,14 @@ impl Described for LinkParams {
             (
                 "others",
                 self.others.stations <= 1000
-                    && (64..=1518).contains(&self.others.frame_bytes)
+                    && (64..=self.duplex.largest_frame()).contains(&self.others.frame_bytes)
                     && (0.0..=10.0).contains(&self.others.load),
-                "up to 1000 stations, frames of 64 to 1518 bytes, and a load of 0 to 10",
+                "up to 1000 stations, frames of 64 to 1518 bytes (4472 on a ring), and a load of 0 to 10",
             ),
             (
                 "others",
-                self.others.stations == 0 || self.duplex == Duplex::Shared,
-                "others only with duplex = \"shared\"",
+                self.others.stations == 0 || self.duplex.is_one_medium(),
+                "others only with duplex = \"shared\" or \"ring\"",
             ),
             (
                 "duplex",
@@ -159,6 +176,11 @@ impl Described for LinkParams {
                     || (self.access_rate.is_none()
                         && self.delay.0 <= SLOT_BITS * 500_000_000 / self.rate.max(1)),
                 "shared without access_rate, and with a delay of half a slot at most (25.6 us at 10 Mbit/s)",
+            ),
+            (
+                "duplex",
+                self.duplex != Duplex::Ring || self.access_rate.is_none(),
+                "ring without access_rate",
             ),
         ];
         broken(&rules)?;

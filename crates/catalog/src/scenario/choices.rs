@@ -15,9 +15,10 @@ use crate::{
 };
 
 /// Keys of a scenario.
-pub(super) const CHOICES: [&str; 20] = [
+pub(super) const CHOICES: [&str; 21] = [
     "title",
     "direction",
+    "protocol",
     "size",
     "files",
     "clients",
@@ -97,10 +98,21 @@ impl Host {
     }
 }
 
+/// What carries the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// A redirector's copy.
+    #[default]
+    Smb,
+    /// One-way TCP between the hosts, as the data connection of FTP or TTCP. Profile and server configuration have no effect.
+    Tcp,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Choices {
     pub(super) title: String,
     pub(super) direction: Direction,
+    pub(super) protocol: Protocol,
     pub(super) size: u64,
     pub(super) files: u32,
     pub(super) clients: u32,
@@ -125,6 +137,7 @@ impl Default for Choices {
         Self {
             title: String::new(),
             direction: Direction::ToServer,
+            protocol: Protocol::Smb,
             size: 42_000_000,
             files: 1,
             clients: 1,
@@ -145,6 +158,7 @@ impl Choices {
         match key {
             "size" => self.size = size(value).map_err(Some)?,
             "files" => self.files = files(value).map_err(Some)?,
+            "protocol" => self.protocol = protocol(value).map_err(Some)?,
             "clients" => self.clients = clients(value).map_err(Some)?,
             "also" => self.also = names(value).map_err(Some)?,
             "seed" => self.seed = whole(value, "a whole number from 0 on").map_err(Some)?,
@@ -211,6 +225,9 @@ impl Choices {
             all.push(pair("server.netbios", &server.netbios()));
             all.push(pair("transport", self.carrier.name()));
         }
+        if self.protocol == Protocol::Tcp {
+            all.push(pair("protocol", "tcp"));
+        }
         if self.clients > 1 {
             all.push(pair("clients", &self.clients.to_string()));
         }
@@ -248,6 +265,16 @@ fn carrier(value: &toml::Value) -> Result<Carrier, String> {
         let all = Carrier::ALL.map(|carrier| format!("\"{}\"", carrier.name()));
         format!("{value} is no transport; allowed are {}", all.join(", "))
     })
+}
+
+fn protocol(value: &toml::Value) -> Result<Protocol, String> {
+    match value.as_str() {
+        Some("smb") => Ok(Protocol::Smb),
+        Some("tcp") => Ok(Protocol::Tcp),
+        _ => Err(format!(
+            "{value} is not a protocol; allowed are \"smb\" and \"tcp\" (one-way TCP, as FTP and TTCP)"
+        )),
+    }
 }
 
 fn size(value: &toml::Value) -> Result<u64, String> {

@@ -4,6 +4,7 @@
 //! title = "what this is"
 //! direction = "to-server"
 //! size = "42MB"
+//! protocol = "smb"          # or "tcp": one-way TCP, as FTP and TTCP
 //! files = 1                 # number of files of that size, copied one after the other
 //! clients = 5               # number of clients that copy at the same time, each files of its own
 //! also = ["windows-98"]     # profiles of the clients after the first, in turn; without it they are like the first
@@ -46,7 +47,7 @@ use alloc::{
 };
 
 use choices::{CHOICES, Choices, OF_NETBIOS, PLACES, is_beneath};
-pub use choices::{parse_size, parts};
+pub use choices::{Protocol, parse_size, parts};
 use coax_wire::time::Span;
 pub use evidence::Basis;
 use load::{client_profile, described, in_file, shown};
@@ -84,6 +85,8 @@ pub struct Resolved {
     pub more: Vec<(HostParams, Arc<Profile>)>,
     /// The server's parameters.
     pub server: ServerParams,
+    /// What carries the file.
+    pub protocol: Protocol,
     /// The direction of the copy.
     pub direction: Direction,
     /// Bytes of each file.
@@ -366,6 +369,7 @@ impl Scenario {
             client: self.client()?,
             more: self.more()?,
             server: self.part::<ServerParams>("server.config", &choices.server.what)?,
+            protocol: self.protocol()?,
             direction: choices.direction,
             size: choices.size,
             files: choices.files,
@@ -386,6 +390,20 @@ impl Scenario {
                 _ => self.part::<NetbiosParams>(&place, &names.netbios())?,
             },
         })
+    }
+
+    fn protocol(&self) -> Result<Protocol, ProfileError> {
+        match (self.choices.protocol, self.choices.clients) {
+            (Protocol::Tcp, 2..) => Err(self.wrong(
+                "clients",
+                "several clients copy with protocol = \"smb\" only",
+            )),
+            (Protocol::Tcp, _) if self.choices.carrier != Carrier::Tcp => Err(self.wrong(
+                "protocol",
+                "\"tcp\" is TCP alone; leave out the transport, or write protocol = \"smb\"",
+            )),
+            (protocol, _) => Ok(protocol),
+        }
     }
 
     /// The clients after the first. Without `also` they are like it, with all changes; else they are those listed there in turn,

@@ -1,4 +1,4 @@
-//! A shared Ethernet cable or a hub: CSMA/CD (IEEE 802.3, clause 4).
+//! A shared Ethernet cable or a hub: CSMA/CD (IEEE 802.3, clause 4); or a Token Ring, on which the [token](ring) decides.
 //!
 //! A station sends as soon as it senses no carrier for the interframe gap. Stations that start within the propagation delay of each
 //! other collide. Each of them finishes its preamble, sends the jam, and waits for a random number of slot times below two to the power of its
@@ -13,6 +13,7 @@
 
 mod gap;
 mod others;
+mod ring;
 #[cfg(test)]
 mod tests;
 
@@ -22,7 +23,7 @@ use coax_catalog::link::Others;
 use coax_wire::time::{Span, Time};
 
 pub(crate) use self::gap::GAP_BYTES;
-use self::others::Traffic;
+use self::{others::Traffic, ring::Ring};
 use crate::rng::Rng;
 
 /// Bits: interframe gap, slot time, jam, preamble with the start delimiter.
@@ -85,6 +86,7 @@ pub struct Medium {
     rate: u64,
     delay: Span,
     stations: Vec<Station>,
+    ring: Option<Ring>,
     stats: MediumStats,
 }
 
@@ -108,8 +110,16 @@ impl Medium {
             rate,
             delay,
             stations: stations.collect(),
+            ring: None,
             stats: MediumStats::default(),
         }
+    }
+
+    /// The same stations on a Token Ring, on which a frame takes `delay` from a station to the one opposite.
+    #[must_use]
+    pub fn on_a_ring(mut self) -> Self {
+        self.ring = Some(Ring::new(self.rate, self.delay));
+        self
     }
 
     /// The counters.
@@ -133,12 +143,18 @@ impl Medium {
 
     /// When the next transmission is decided: nobody who is offered a frame later can collide with it.
     pub fn next(&self) -> Option<Time> {
+        if let Some((_, start)) = self.next_on_the_ring() {
+            return Some(start);
+        }
         let first = self.first()?;
         Some(first + self.delay + self.bits(GAP_END))
     }
 
     /// Decides the next transmission.
     pub fn resolve(&mut self) -> Option<Step> {
+        if let Some((station, start)) = self.next_on_the_ring() {
+            return Some(self.send(station, start));
+        }
         let first = self.first()?;
         let heard = first + self.delay;
         let starters: Vec<(usize, Time)> = (0..)
@@ -151,6 +167,17 @@ impl Medium {
             [(station, start)] => self.send(*station, *start),
             _ => self.collide(&starters),
         })
+    }
+
+    /// The station that gets the token first, and when.
+    fn next_on_the_ring(&self) -> Option<(usize, Time)> {
+        let ring = self.ring.as_ref()?;
+        let count = self.stations.len();
+        let ready = (0..).zip(&self.stations);
+        ready
+            .filter_map(|(number, station)| Some((number, station.frame?.0)))
+            .map(|(number, ready)| (number, ring.reaches(number, count, ready)))
+            .min_by_key(|(_, start)| *start)
     }
 
     fn bits(&self, bits: u64) -> Span {
@@ -184,7 +211,10 @@ impl Medium {
             .and_then(|station| station.frame)
             .map_or(0, |(_, bytes)| bytes);
         let end = start + self.bits(bytes.saturating_mul(8));
-        self.busy_until(number, end);
+        match &mut self.ring {
+            Some(ring) => ring.sent(number, start, end),
+            None => self.busy_until(number, end),
+        }
         let idle = self.bits(GAP);
         if let Some(station) = self.stations.get_mut(number) {
             station.collisions = 0;

@@ -8,7 +8,10 @@ use alloc::{
 };
 
 use coax_catalog::{
-    component::ProfileError, netbios::Carrier, profile::Profile, scenario::Scenario,
+    component::ProfileError,
+    netbios::Carrier,
+    profile::Profile,
+    scenario::{Protocol, Scenario},
 };
 use coax_client::Direction;
 use coax_netbios::Transport;
@@ -18,6 +21,7 @@ use coax_wire::time::{Span, Time};
 use super::{FileServer, Files, Redirector, ServerParams, mix::Mix, service::Service};
 use crate::{
     app::App,
+    apps,
     capture::Tap,
     cause::Account,
     side::Side,
@@ -48,6 +52,8 @@ pub struct CopySetup {
     pub more: Vec<Arc<Profile>>,
     /// The server.
     pub server: ServerParams,
+    /// What carries the file.
+    pub protocol: Protocol,
     /// Direction.
     pub direction: Direction,
     /// Size of each file, bytes.
@@ -82,6 +88,7 @@ impl CopySetup {
             client: found.client,
             more: found.more.into_iter().map(|(_, profile)| profile).collect(),
             server: found.server,
+            protocol: found.protocol,
             direction: found.direction,
             size: found.size,
             files: found.files,
@@ -161,6 +168,9 @@ pub fn copy(setup: &CopySetup) -> CopyResult {
 
 /// Runs the copy with a limit on events.
 pub fn copy_within(setup: &CopySetup, events: u64) -> CopyResult {
+    if setup.protocol == Protocol::Tcp {
+        return streamed(setup, events);
+    }
     let mut world_setup = setup.world.clone();
     world_setup.port = port(transport(setup, &setup.client));
     let mut world = World::new(&world_setup);
@@ -194,6 +204,38 @@ pub fn copy_within(setup: &CopySetup, events: u64) -> CopyResult {
         .collect();
     let ended = world.run_all(&mut apps, setup.limit);
     result(setup, world, &clients, &Failed::Not(service, ended))
+}
+
+/// The port of FTP's data connections (RFC 959).
+const FTP_DATA: u16 = 20;
+
+/// One-way TCP instead of a copy.
+fn streamed(setup: &CopySetup, events: u64) -> CopyResult {
+    let mut world = World::new(&Setup {
+        port: FTP_DATA,
+        ..setup.world.clone()
+    });
+    world.record(&setup.taps);
+    world.allow(events);
+    let from = match setup.direction {
+        Direction::ToServer => Side::Client,
+        Direction::ToClient => Side::Server,
+    };
+    let bytes = setup.files_of(0).bytes();
+    let stream = apps::bulk_in(&mut world, from, bytes, setup.limit).finish(world);
+    let copied = match (stream.bytes == bytes, stream.intact) {
+        (true, true) => Ok(bytes),
+        (true, false) => Err("bytes that were received are wrong".to_string()),
+        (false, _) => Err(format!("{} bytes of {bytes} were received", stream.bytes)),
+    };
+    let result = result(setup, stream.world, &[], &Failed::Share(String::new()));
+    CopyResult {
+        copied,
+        took: stream.took,
+        account: stream.account,
+        dialect: "TCP alone",
+        ..result
+    }
 }
 
 const fn port(transport: Transport) -> u16 {

@@ -45,6 +45,7 @@ fn setup(name: &str, direction: Direction, size: u64) -> CopySetup {
         world,
         client: profile(name),
         more: Vec::new(),
+        protocol: Default::default(),
         server: built_in::<ServerParams>("samba-nas").unwrap().params,
         direction,
         size,

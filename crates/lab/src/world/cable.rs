@@ -14,6 +14,13 @@ use crate::{
     side::{End, Side},
 };
 
+/// Bytes of an Ethernet header.
+const ETHERNET_HEADER: u64 = 14;
+/// Bytes around a packet on a Token Ring (IEEE 802.5): starting delimiter, access and frame control, addresses, check sequence, ending delimiter
+/// and frame status.
+const RING_FRAMING: u64 = 1 + 2 + 12 + 4 + 2;
+/// Bytes of LLC and SNAP before an IP packet (RFC 1042).
+const LLC: u64 = 8;
 /// The station of the server; that of the first client is 0, and those of more clients follow.
 const SERVER: usize = 1;
 
@@ -38,20 +45,22 @@ pub(super) struct Cable {
     pub(super) medium: Medium,
     server: Card,
     clients: Row<Card>,
+    is_ring: bool,
     pub(super) event: Option<Time>,
 }
 
 impl Cable {
     /// The medium of a link, if it is a shared one. There are `more` clients than one.
     pub(super) fn of(link: &LinkParams, more: usize, rng: &mut Rng) -> Option<Self> {
-        (link.duplex == Duplex::Shared).then(|| Self {
-            medium: Medium::new(
-                link.rate,
-                link.delay,
-                more.saturating_add(2),
-                &link.others,
-                &mut rng.fork(7),
-            ),
+        let is_ring = link.duplex == Duplex::Ring;
+        let medium = |rng: &mut Rng| {
+            let own = more.saturating_add(2);
+            let medium = Medium::new(link.rate, link.delay, own, &link.others, &mut rng.fork(7));
+            if is_ring { medium.on_a_ring() } else { medium }
+        };
+        (is_ring || link.duplex == Duplex::Shared).then(|| Self {
+            medium: medium(rng),
+            is_ring,
             server: Card::default(),
             clients: Row::new(
                 Card::default(),
@@ -90,9 +99,28 @@ impl Cable {
         if self.medium.is_sending(station) {
             return;
         }
-        if let Some((_, segment, account)) = self.card(end).waiting.front() {
-            let (at, bytes) = (account.at(), segment.on_wire().saturating_sub(GAP_BYTES));
-            self.medium.offer(station, at, bytes);
+        let card = match end.side {
+            Side::Client => self.clients.of(end.client),
+            Side::Server => &self.server,
+        };
+        let Some((_, segment, account)) = card.waiting.front() else {
+            return;
+        };
+        let gap = if self.is_ring { 0 } else { GAP_BYTES };
+        let bytes = self.wire_bytes(segment).saturating_sub(gap);
+        self.medium.offer(station, account.at(), bytes);
+    }
+
+    /// A segment's bytes on the wire, framing included.
+    pub(super) fn wire_bytes(&self, segment: &Segment) -> u64 {
+        match self.is_ring {
+            true => {
+                let packet = segment.frame_len().saturating_sub(ETHERNET_HEADER);
+                // frames that are not TCP's have their LLC in them
+                let llc = if segment.frame.is_some() { 0 } else { LLC };
+                packet.saturating_add(RING_FRAMING + llc)
+            }
+            false => segment.on_wire(),
         }
     }
 }

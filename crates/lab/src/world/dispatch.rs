@@ -347,6 +347,8 @@ impl World {
 
     /// Counts the result of sending a frame.
     pub(super) fn count(&mut self, end: End, fate: &Fate, segment: &Segment) {
+        let cable = self.cable.as_ref();
+        let bytes = cable.map_or_else(|| segment.on_wire(), |cable| cable.wire_bytes(segment));
         let paths = &mut self.host_mut(end).paths;
         match fate {
             Fate::RingBlocked { .. } => return,
@@ -359,7 +361,7 @@ impl World {
             Fate::Arrives { .. } => {}
         }
         paths.frames = paths.frames.saturating_add(1);
-        paths.wire_bytes = paths.wire_bytes.saturating_add(segment.on_wire());
+        paths.wire_bytes = paths.wire_bytes.saturating_add(bytes);
     }
 
     pub(super) fn saw(&mut self, from: End, happened: Happened, segment: &Segment) {
