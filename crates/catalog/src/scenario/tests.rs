@@ -103,8 +103,20 @@ fn what_is_wrong_is_said_with_file_key_and_what_is_allowed() {
             "client.stack.mss=20",
             ["test.toml", "client.stack.mss", "64 to 9000"],
         ),
-        ("colour=red", ["test.toml", "colour", "direction, size"]),
+        (
+            "colour=red",
+            ["test.toml", "colour", "direction, protocol, size"],
+        ),
         ("direction=up", ["test.toml", "direction", "to-server"]),
+        (
+            "protocol=ftp",
+            ["test.toml", "protocol", "\"smb\" and \"tcp\""],
+        ),
+        ("clients=0", ["test.toml", "clients", "1 to 250"]),
+        (
+            "also=windows-98",
+            ["test.toml", "also", "a list of client profiles"],
+        ),
         ("size=0", ["test.toml", "size", "1 byte to 1 TB"]),
         ("seed=-1", ["test.toml", "seed", "whole number"]),
         (
@@ -217,6 +229,9 @@ fn a_transport_refuses_what_has_no_effect_with_it_and_says_what_has() {
 fn what_a_scenario_says_of_tcp_does_not_keep_it_from_another_transport() {
     for (name, _) in files::SCENARIOS {
         let mut scenario = Scenario::built_in(name).unwrap();
+        if scenario.resolve().unwrap().protocol == Protocol::Tcp {
+            continue;
+        }
         scenario.set_text("transport=nbipx").unwrap();
         let resolved = scenario.resolve().unwrap();
         assert_eq!(resolved.carrier, Carrier::Nbipx, "{name}");
