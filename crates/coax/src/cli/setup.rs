@@ -17,7 +17,7 @@ use coax_setup::{
     answers::{self, Answers, Machine, Writers},
     plan::{Plan, is_own, plan},
     site::Site,
-    users::{NewUser, known},
+    users::{NewUser, has_lm_hash, known},
 };
 use coax_smbconf::share_argument::share_name;
 
@@ -221,18 +221,18 @@ fn set_up(
     } else if talks && !asking.confirm("Write this?", true) {
         return Err(Stop::Declined);
     }
-    let users = passwords(new_users, args.password_stdin)?;
+    let users = passwords(new_users, args.password_stdin, plan.lm)?;
     write::write(args, site, plan, &users)?;
     print(&write::done(args, site, answers, plan));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Users who cannot log on yet.
+/// Users who cannot log on yet from all machines that will connect.
 fn without_password(plan: &Plan, site: &Site) -> Result<Vec<String>, Stop> {
     if plan.users.is_empty() {
         return Ok(Vec::new());
     }
-    let known = known(&site.users()).map_err(|error| {
+    let known = known(&site.users(), plan.lm).map_err(|error| {
         Stop::Failed(error.to_string(), Some("run coax setup with sudo".into()))
     })?;
     let is_known = |name: &String| known.iter().any(|other| other.eq_ignore_ascii_case(name));
@@ -244,14 +244,23 @@ fn without_password(plan: &Plan, site: &Site) -> Result<Vec<String>, Stop> {
         .collect())
 }
 
-fn passwords(names: Vec<String>, from_stdin: bool) -> Result<Vec<NewUser>, Stop> {
+fn passwords(names: Vec<String>, from_stdin: bool, lm: bool) -> Result<Vec<NewUser>, Stop> {
     let mut users: Vec<UserArg> = names.iter().map(|name| UserArg::new(name)).collect();
     complete(&mut users, from_stdin).map_err(|why| Stop::Failed(why, None))?;
     let users = users.into_iter().map(|user| {
         let password = user.password.filter(|password| !password.is_empty());
         let missing = || Stop::Failed(format!("the password of {} is empty", user.name), None);
+        let password = password.ok_or_else(missing)?;
+        if lm && !has_lm_hash(&password) {
+            let why = format!(
+                "DOS and Windows 9x cannot send the password of {}",
+                user.name
+            );
+            let help = "choose at most 14 letters and digits, or leave dos out of --machines";
+            return Err(Stop::Failed(why, Some(help.into())));
+        }
         Ok(NewUser {
-            password: password.ok_or_else(missing)?,
+            password,
             name: user.name.clone(),
         })
     });

@@ -49,7 +49,7 @@ pub fn interfaces() -> Vec<Interface> {
     let mut all: BTreeMap<String, Interface> =
         names.map(|name| (name.clone(), interface(name))).collect();
     for found in if_addrs::get_if_addrs().unwrap_or_default() {
-        let loopback = found.is_loopback();
+        let (loopback, running) = (found.is_loopback(), found.is_oper_up());
         let IfAddr::V4(address) = found.addr else {
             continue;
         };
@@ -59,6 +59,7 @@ pub fn interfaces() -> Vec<Interface> {
             loopback,
             ..Interface::default()
         });
+        known.up |= running;
         known.addresses.push(Address {
             network: Network::with_mask(address.ip, address.netmask),
             broadcast: address.broadcast,

@@ -29,7 +29,7 @@ pub(super) fn shown(site: &Site, plan: &Plan, new_users: &[String]) -> String {
         out.push_str(&format!("\n{}\n", site.users().display()));
         for user in &plan.users {
             let what = match new_users.contains(user) {
-                true => "new, with a password",
+                true => "gets a password",
                 false => "keeps the password",
             };
             out.push_str(&format!("    {user}: {what}\n"));
