@@ -10,6 +10,7 @@ mod faults;
 mod memory;
 mod print;
 mod shown;
+mod transmit;
 mod unwanted;
 
 use std::{
@@ -22,7 +23,7 @@ use std::{
 
 use coax_netbios::Session;
 use coax_server::{
-    Connection, Event, Peer, Reach,
+    Connection, Peer, Reach,
     budget::Lease,
     table::{OpenId, ShareId},
 };
@@ -38,9 +39,8 @@ use super::{
     outbox::Outbox,
     outcome::{End, TurnOutcome},
     pcap::Tap,
-    printing::Job,
     service::Service,
-    socket::{Received, Socket},
+    socket::Socket,
     story::Story,
     trace::Selection,
     waits::Waits,
@@ -479,146 +479,6 @@ impl Link {
             called: session.called().map(name),
             number: self.number,
             carriage: self.carrier.carriage(),
-        }
-    }
-
-    /// After an engine call: sends, reports, and records the next deadline.
-    fn settle(&self, inner: &mut Inner) -> Result<(), TurnOutcome> {
-        let Inner {
-            engine: Some(engine),
-            outbox,
-            story,
-            faults,
-            ..
-        } = inner
-        else {
-            return Ok(());
-        };
-        let framing = story.framing();
-        while let Some(transmit) = engine.poll_transmit() {
-            story.reply(&transmit);
-            if let Some(faults) = faults {
-                faults.reply(self.host.clock.now(), transmit);
-                continue;
-            }
-            let header = framing.header(transmit.len()).map_err(|e| over(&e))?;
-            outbox.push(header, transmit);
-        }
-        if let Some(faults) = faults {
-            faults.release(self.host.clock.now(), framing, (outbox, story))?;
-        }
-        while let Some(event) = engine.poll_event() {
-            if let Event::Printed { share, path, name } = &event {
-                self.print(story, Job { share, path, name });
-            }
-            if let Event::Message { from, to, text } = &event {
-                self.user_message(story, [from, to, text]);
-            }
-            story.event(self.host.clock.now(), event);
-        }
-        story.explain();
-        if story.deadline().is_some() {
-            story.report_repeats(self.host.clock.now());
-        }
-        if self.logon.note(story) {
-            self.waker.nudge();
-        }
-        if engine.take_probe() {
-            self.probe.store(true, Ordering::Release);
-            self.waker.nudge();
-        }
-        let held = faults.as_ref().and_then(|faults| faults.deadline());
-        let next = engine
-            .poll_timeout()
-            .into_iter()
-            .chain(story.deadline())
-            .chain(held);
-        let deadline = next.min().map_or(NEVER, |time| time.0);
-        if self.deadline.swap(deadline, Ordering::AcqRel) != deadline {
-            self.waker.nudge();
-        }
-        let clock = &self.host.clock;
-        self.waits.served(clock, engine.has_parked());
-        let before = outbox.sent_total();
-        let sent = outbox.flush(&self.socket, self.tap.as_ref());
-        let sent_bytes = (before, outbox.sent_total());
-        self.waits
-            .handed(clock, sent_bytes, outbox.is_empty(), &self.socket);
-        engine.recycle(sent.map_err(|e| over(&e))?);
-        if let Some(end) = faults.as_ref().and_then(|faults| faults.end(&self.socket)) {
-            return Err(end);
-        }
-        if engine.is_closing() {
-            return Err(TurnOutcome::Over(End::Because(story.fatal())));
-        }
-        if outbox.is_empty() {
-            Ok(())
-        } else {
-            Err(TurnOutcome::Blocked)
-        }
-    }
-
-    /// Sends the data that an earlier turn could not send.
-    fn flush_again(&self, pass: &mut Option<Pass>) -> Result<(), TurnOutcome> {
-        let mut inner = self.lock();
-        if inner.outbox.is_empty() {
-            return Ok(());
-        }
-        let _pass = self.leave(inner.unsent, pass)?;
-        let before = inner.outbox.sent_total();
-        let sent = inner.outbox.flush(&self.socket, self.tap.as_ref());
-        let (sent_bytes, all) = ((before, inner.outbox.sent_total()), inner.outbox.is_empty());
-        self.waits
-            .handed(&self.host.clock, sent_bytes, all, &self.socket);
-        sent.map_err(|e| over(&e))?;
-        if inner.outbox.is_empty() {
-            Ok(())
-        } else {
-            Err(TurnOutcome::Blocked)
-        }
-    }
-
-    /// Sends the session layer's own packets: the answer to a session request, a keep-alive.
-    fn session_bytes(
-        &self,
-        session: &mut Session,
-        pass: &mut Option<Pass>,
-    ) -> Result<(), TurnOutcome> {
-        match session.poll_transmit() {
-            None => Ok(()),
-            Some(bytes) => {
-                self.lock().outbox.push_bytes(bytes);
-                self.flush_again(pass)
-            }
-        }
-    }
-
-    /// Reads from the socket; 0 if no data arrived.
-    fn receive(
-        &self,
-        session: &mut Session,
-        hint: usize,
-        wait: bool,
-    ) -> Result<usize, TurnOutcome> {
-        let space = session.recv_space(hint);
-        match self.socket.receive(space, wait) {
-            Ok(Received::Bytes(count)) => {
-                if let Some(mut tap) = self.tap() {
-                    tap.received(space.get(..count).unwrap_or_default());
-                }
-                let now = self.host.clock.now();
-                session.received(now, count);
-                let missing = session.missing_bytes();
-                self.socket.note_received(count, missing);
-                self.waits.received(now, count, missing == 0, &self.socket);
-                Ok(count)
-            }
-            Ok(Received::Nothing) => Ok(0),
-            Ok(Received::Closed) => Err(match session.handle_eof() {
-                Ok(()) => TurnOutcome::Over(End::Closed),
-                Err(error) => over(&error),
-            }),
-            Err(error) => Err(over(&error)),
         }
     }
 
