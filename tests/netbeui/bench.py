@@ -44,12 +44,16 @@ def copy(cable, process, words, size):
     return size * 8e-6 / seconds, (server_cpu_s(process) - server) * per_gb, (children_cpu_s() - client) * per_gb
 
 
-def round_of(cable, process, scratch, rate, size):
+NETWORKS = (("NetBEUI", "nbf://ATTIC/DATA"), ("TCP", f"smb://{ADDRESSES[0]}/DATA"))
+
+
+def round_of(cable, process, scratch, case, networks):
+    rate, size = case
     limit(cable, rate)
     source, back = scratch / "SOURCE.BIN", scratch / "BACK.BIN"
     source.write_bytes(os.urandom(1 << 20) * (size >> 20))
     found = {}
-    for network, url in (("NetBEUI", "nbf://ATTIC/DATA"), ("TCP", f"smb://{ADDRESSES[0]}/DATA")):
+    for network, url in networks:
         found[network, "put"] = copy(cable, process, ("put", source, url + "/F.BIN"), size)
         found[network, "get"] = copy(cable, process, ("get", url + "/F.BIN", back), size)
         check(back.read_bytes() == source.read_bytes(), "the copy differs")
@@ -57,24 +61,27 @@ def round_of(cable, process, scratch, rate, size):
     return found
 
 
-def start(cable, folder, log):
+def start(cable, folder, log, networks, options):
     for space, address in zip((cable.server, cable.client), ADDRESSES):
         run("ip", "-n", space, "addr", "add", address + "/24", "dev", "eth0")
         # an interface of 10 Mbit/s sends no segments of 64 KiB
         run("ip", "netns", "exec", space, "ethtool", "-K", "eth0", "tso", "off", "gso", "off", "gro", "off", ok=False)
-    command = ["ip", "netns", "exec", cable.server, subject.coax_binary(), "serve", "--share", f"DATA={folder}", "--guest", "rw",
-               "--name", "attic", "--json", "--netbeui", "eth0", "--nbt", ADDRESSES[0] + ":139", "--direct", ADDRESSES[0] + ":445"]
+    command = ["ip", "netns", "exec", cable.server, subject.coax_binary(), "serve", "--share", f"DATA={folder}", "--guest", "rw", "--name", "attic",
+               "--json", "--netbeui", "eth0", *options, "--nbt", ADDRESSES[0] + ":139", "--direct", ADDRESSES[0] + ":445"]
     process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    while cable.coax("ls", "nbf://ATTIC/DATA", ok=False).returncode:
-        check(process.poll() is None, "the server does not start")
-        time.sleep(0.2)
+    for _, url in networks:
+        while cable.coax("ls", url, ok=False).returncode:
+            check(process.poll() is None, "the server does not start")
+            time.sleep(0.2)
     return process
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(about=__doc__, networks=NETWORKS, options=(), cases=len(CASES)):
+    """Prints the table for networks, whose names stand for URLs; the server gets more options."""
+    parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--runs", type=int, default=3)
-    runs = parser.parse_args().runs
+    parser.add_argument("--cases", type=int, default=cases, help="how many of 10 Mbit/s, 100 Mbit/s and no limit")
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, Cable() as cable:
         scratch = Path(name)
         scratch.chmod(0o755)
@@ -82,14 +89,14 @@ def main():
         folder.mkdir()
         folder.chmod(0o777)
         with open(scratch / "log", "w", encoding="utf-8") as log:
-            process = start(cable, folder, log)
+            process = start(cable, folder, log, networks, options)
         print("| link | copy | network | Mbit/s | server CPU s per GB | client CPU s per GB |\n|---|---|---|---|---|---|")
-        for rate, size in CASES:
-            rounds = [round_of(cable, process, scratch, rate, size) for _ in range(runs)]
+        for case in CASES[:arguments.cases]:
+            rounds = [round_of(cable, process, scratch, case, networks) for _ in range(arguments.runs)]
             for network, verb in rounds[0]:
                 rows = [found[network, verb] for found in rounds]
                 figures = [f"{statistics.median(column):.3g}" for column in zip(*rows)]
-                print(f"| {rate or 'not limited'} | {verb} | {network} | " + " | ".join(figures) + " |", flush=True)
+                print(f"| {case[0] or 'not limited'} | {verb} | {network} | " + " | ".join(figures) + " |", flush=True)
         process.terminate()
         process.wait(30)
 
