@@ -1,4 +1,6 @@
-"""DuckDB reads the tables of coax explain --parquet: the queries of docs/batch.md, and figures beside those of the JSON lines."""
+"""DuckDB reads the tables of coax explain --parquet: the queries of docs/batch.md, and figures beside those of the JSON lines. On a disk that
+becomes full, no table is left under its name.
+"""
 import json
 import os
 import re
@@ -7,6 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from doctor.faults import mounted
 from peers import subject
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,8 +28,47 @@ def made(folder):
     return [json.loads(line) for line in (folder / "lines").read_text().splitlines()]
 
 
+def run(*words):
+    return subprocess.run([subject.coax_binary(), *map(str, words)], cwd=ROOT, capture_output=True, text=True, timeout=300)
+
+
+def kept(disk):
+    """What is on the disk, without the marks of earlier tables."""
+    return {str(path.relative_to(disk)): path.read_bytes() for path in sorted(disk.rglob("*")) if path.is_file()}
+
+
+def full_disks(folder):
+    """Disks from one page up: each run fails whole, or succeeds whole; tables of an earlier run stay as they are."""
+    explain = ("explain", CAPTURES / "labelled", CAPTURES / "tcp", "--parquet")
+    sweep = ("lab", "sweep", "dos-dls-5.0-full", "--set", "size=20kB", "--grid", "link.delay=0..20 ms:400", "--json", "--parquet")
+    for words, target, expected in ((explain, "", 4), (sweep, "runs.parquet", 1)):
+        failures, size = 0, 4
+        while True:
+            with mounted(folder / "disk", f"{size}k") as disk:
+                old = disk / (target or "copies.parquet")
+                if size >= 8:
+                    old.write_bytes(b"an earlier table")
+                before = kept(disk)
+                done = run(*words, disk / target if target else disk)
+                after = kept(disk)
+            if done.returncode == 0:
+                tables = [name for name in after if name.endswith(".parquet")]
+                assert len(tables) == expected == len(after) and all(after[name].startswith(b"PAR1") and after[name].endswith(b"PAR1") for name in tables), after.keys()
+                break
+            assert done.returncode == 1 and "cannot be written: " in done.stderr and "No space left" in done.stderr, done
+            assert after == before, f"{size} KiB: {after.keys()}"
+            failures, size = failures + 1, size + 4
+        assert failures >= 3, f"{words}: only {failures} disks became full"
+        print(f"coax {words[0]}: {failures} disks of 4 to {size - 4} KiB became full and kept what they had; {size} KiB suffice")
+
+
 def main():
     import duckdb
+    if os.geteuid() == 0:
+        with tempfile.TemporaryDirectory() as folder:
+            full_disks(Path(folder))
+    else:
+        print("SKIPPED: only root can mount small disks")
     with tempfile.TemporaryDirectory() as folder:
         captures = made(Path(folder))
         copies = [copy for capture in captures for copy in capture["copies"]]
