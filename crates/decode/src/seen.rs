@@ -3,6 +3,7 @@
 use std::{collections::HashMap, sync::OnceLock};
 
 const TABLE: &str = include_str!("../layouts/seen.txt");
+const PRODUCTS: &str = include_str!("../layouts/products.txt");
 
 /// A value and where it was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct Seen {
     pub count: u64,
     /// In which captures of tests/captures, without extension.
     pub captures: Vec<&'static str>,
+    /// Which products sent them, as far as the captures say (`layouts/products.txt`).
+    pub products: Vec<&'static str>,
 }
 
 type Table = HashMap<(&'static str, &'static str), &'static str>;
@@ -22,10 +25,32 @@ pub fn seen(message: &str, field: &str) -> Vec<Seen> {
     static PARSED: OnceLock<(Vec<&'static str>, Table)> = OnceLock::new();
     let (captures, table) = PARSED.get_or_init(parsed);
     let values = table.get(&(message, field)).map_or("", |values| values);
-    values
-        .split(' ')
-        .filter_map(|value| one(value, captures))
-        .collect()
+    let of_side = |value| one(value, captures).map(|seen| with_products(seen, message));
+    values.split(' ').filter_map(of_side).collect()
+}
+
+/// The products of the side that sends the message.
+fn with_products(mut seen: Seen, message: &str) -> Seen {
+    for capture in &seen.captures {
+        let product = match message.rsplit(' ').next() {
+            Some("request") => product(capture, 1),
+            Some("response") => product(capture, 3),
+            _ => None,
+        };
+        if let Some(product) = product.filter(|product| !seen.products.contains(product)) {
+            seen.products.push(product);
+        }
+    }
+    seen
+}
+
+/// A column of a capture's row; `None` if it is unknown.
+fn product(capture: &str, column: usize) -> Option<&'static str> {
+    let rows = PRODUCTS.lines().filter(|line| !line.starts_with('#'));
+    let row = rows.map(|line| line.split(" | "));
+    let mut row = row.filter_map(|mut cells| (cells.next()? == capture).then_some(cells));
+    let product = row.next()?.nth(column.checked_sub(1)?)?;
+    (product != "-").then_some(product)
 }
 
 /// Captures, and the values of each field.
@@ -57,5 +82,6 @@ fn one(text: &str, captures: &[&'static str]) -> Option<Seen> {
         captures: numbers
             .filter_map(|number| captures.get(number).copied())
             .collect(),
+        products: Vec::new(),
     })
 }

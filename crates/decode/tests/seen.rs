@@ -1,5 +1,9 @@
 //! `layouts/seen.txt` is what the captures contain.
-#![allow(clippy::unwrap_used, clippy::tests_outside_test_module)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::tests_outside_test_module
+)]
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -166,4 +170,76 @@ fn a_value_is_found_with_its_captures_and_an_unknown_field_has_none() {
     );
     assert!(seen("CLOSE request", "NoSuchField").is_empty());
     assert!(seen("NO_SUCH request", "WordCount").is_empty());
+}
+
+#[test]
+fn a_value_names_the_products_of_the_side_that_sent_it() {
+    let of = |message: &str| {
+        let values = seen(message, "WordCount");
+        let values = values
+            .iter()
+            .find(|seen| seen.captures == ["dos-win98-netbeui"]);
+        values.map(|seen| seen.products.clone())
+    };
+    let all = seen("NEGOTIATE request", "WordCount");
+    assert!(all[0].products.contains(&"Windows 2000"), "{all:?}");
+    assert!(!all[0].products.contains(&"Windows Server 2008 R2"));
+    let mut found = 0;
+    for message in ["SEARCH", "ECHO", "WRITE", "CHECK_DIRECTORY", "NEGOTIATE"] {
+        if let Some(clients) = of(&format!("{message} request")) {
+            assert_eq!(clients, ["MS-DOS network client"]);
+            found += 1;
+        }
+        if let Some(servers) = of(&format!("{message} response")) {
+            assert_eq!(servers, ["Windows 98"]);
+            found += 1;
+        }
+    }
+    assert!(found > 2);
+}
+
+/// Texts that each side of a capture says about itself.
+fn said(name: &str) -> [BTreeSet<String>; 2] {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/captures")
+        .join(name);
+    let mut reader = Reader::new(File::open(path).unwrap()).unwrap();
+    let mut sides = [BTreeSet::new(), BTreeSet::new()];
+    let _ = messages(&mut reader, |message| {
+        let side = usize::from(message.decoded.title.ends_with("response"));
+        for field in &message.decoded.fields {
+            if let Value::Text(text) = &field.value {
+                sides[side].insert(text.clone());
+            }
+        }
+    });
+    sides
+}
+
+#[test]
+fn every_capture_has_its_products_and_each_product_its_evidence_in_the_messages() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("layouts/products.txt");
+    let text = fs::read_to_string(path).unwrap();
+    let rows = text.lines().filter(|line| !line.starts_with('#'));
+    let rows: Vec<Vec<&str>> = rows.map(|line| line.split(" | ").collect()).collect();
+    let named: Vec<&str> = rows.iter().map(|row| row[0]).collect();
+    let stems = captures();
+    let stems: Vec<&str> = stems
+        .iter()
+        .map(|name| name.split('.').next().unwrap())
+        .collect();
+    assert_eq!(named, stems);
+    for (row, file) in rows.iter().zip(captures()) {
+        assert_eq!(row.len(), 5, "{row:?}");
+        for (side, texts) in said(&file).iter().enumerate() {
+            let (product, evidence) = (row[1 + 2 * side], row[2 + 2 * side]);
+            let is_in_messages = texts.iter().any(|text| text == evidence);
+            // the one capture without such a text on one side
+            let by_name = file.starts_with("dos-win98") && product == "Windows 98";
+            assert!(
+                product == "-" || by_name || is_in_messages,
+                "{row:?}: {texts:?}"
+            );
+        }
+    }
 }

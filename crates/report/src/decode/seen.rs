@@ -44,11 +44,19 @@ pub fn seen(shown: &Shown<'_>) -> String {
     }
 }
 
+/// How often, from which products, and in which captures.
 fn places(seen: &Seen) -> String {
     let noun = if seen.count == 1 {
         "message"
     } else {
         "messages"
     };
-    format!("{} {noun} ({})", seen.count, seen.captures.join(", "))
+    let captures = seen.captures.join(", ");
+    match seen.products.is_empty() {
+        true => format!("{} {noun} ({captures})", seen.count),
+        false => {
+            let products = seen.products.join(", ");
+            format!("{} {noun} of {products} ({captures})", seen.count)
+        }
+    }
 }
