@@ -185,7 +185,9 @@ impl Problem {
                 scenario.resolve()?;
             }
         }
-        Ok(())
+        // before the long work
+        let mut wanted = self.wanted.iter();
+        wanted.try_for_each(|setting| run_of(setting, &self.base).map(drop))
     }
 
     /// The scenarios of measurements, without the unknown values.

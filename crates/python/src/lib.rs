@@ -10,6 +10,7 @@ mod arrow;
 mod decoding;
 mod errors;
 mod explained;
+mod fitting;
 mod lab;
 mod many;
 mod sensitivity;
@@ -25,6 +26,7 @@ fn _coax(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<arrow::Batch>()?;
     module.add_class::<arrow::Batches>()?;
     module.add_class::<explained::Explained>()?;
+    module.add_class::<fitting::Fit>()?;
     module.add_class::<lab::Run>()?;
     module.add_class::<lab::Swept>()?;
     module.add_class::<server::Server>()?;
@@ -32,6 +34,7 @@ fn _coax(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(decoding::profile, module)?)?;
     module.add_function(wrap_pyfunction!(decoding::profiles, module)?)?;
     module.add_function(wrap_pyfunction!(explained::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(fitting::fit, module)?)?;
     module.add_function(wrap_pyfunction!(lab::run, module)?)?;
     module.add_function(wrap_pyfunction!(lab::scenarios, module)?)?;
     module.add_function(wrap_pyfunction!(lab::sweep, module)?)?;

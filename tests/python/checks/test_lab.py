@@ -98,6 +98,84 @@ def test_published_tables_are_the_program_s(program):
     assert lab.tables("pc-8088") == json.loads(program("lab", "tables", "pc-8088", "--json"))["tables"]
 
 
+COPIES = """scenario = "wfw-486"
+[unknown]
+"client.packet" = "100 us..10 ms:log"
+[[copy]]
+name = "read"
+direction = "to-client"
+size = "100kB"
+seconds = 0.5
+[[predict]]
+name = "write"
+direction = "to-server"
+size = "100kB"
+"""
+
+
+def test_the_json_of_an_estimate_is_the_program_s_byte_for_byte(program, tmp_path):
+    file, json_file = tmp_path / "copies.toml", tmp_path / "speed.csv"
+    file.write_text(COPIES)
+    json_file.write_text("name,kind,direction,size,seconds\nraw,speed,to-client,100kB,0.3\n")
+    told = program("lab", "fit", file, json_file, "--members", 8, "--seed", 3, "--deviation", 0.05, "--cap", "60kB", "--set", "link.delay=1 ms",
+                   "--unknown", "client.packet=100 us..10 ms:log", "--unknown", "client.request",
+                   "--predict", "direction=to-client,size=300kB,link.delay=5 ms", "--out", tmp_path / "mine.toml", "--json")
+    found = lab.fit([file, json_file], members=8, seed=3, deviation=0.05, cap="60kB", set={"link.delay": "1 ms"},
+                    unknown={"client.packet": "100 us..10 ms:log", "client.request": True},
+                    predict=[{"direction": "to-client", "size": "300kB", "link.delay": "5 ms"}])
+    assert found.json == told
+    assert found.scenario == (tmp_path / "mine.toml").read_text()
+    packet = found.parameters["client.packet"]
+    assert packet.unit == "s" and packet.possible == (1e-4, 1e-2) and packet.low <= packet.estimate <= packet.high
+    assert [one.name for one in found.predictions] == ["write", "direction=to-client,size=300kB,link.delay=5 ms"]
+    assert found.fitted[0].measured_s == 0.5 and found.runs > 8 and found.deviation >= 0.05 and "client.packet" in repr(found)
+    assert lab.fit(file, members=8).text == program("lab", "fit", file, "--members", 8)
+    run = lab.run(tmp_path / "mine.toml", size="100kB", direction="to-client")
+    assert run.seconds == pytest.approx(0.5, rel=0.5)
+
+
+def test_measured_copies_may_be_mappings(program, tmp_path):
+    copies = [{"seconds": 0.5, "direction": "to-client", "size": "100kB"}, {"seconds": 1, "name": 'with "quotes", commas', "size": 200_000}]
+    file = tmp_path / "measured"
+    file.write_text('seconds,name,direction,size\n0.5,copy 1,to-client,100kB\n1,"with ""quotes"", commas",,200000\n')
+    told = program("lab", "fit", file, "--scenario", "wfw-486", "--unknown", "client.packet", "--members", 8, "--json")
+    found = lab.fit(copies, scenario="wfw-486", unknown=["client.packet"], members=8)
+    assert found.json == told and found.fitted[1].name == 'with "quotes", commas'
+
+
+COPY = [{"seconds": 1, "size": "100kB"}]
+
+
+@pytest.mark.parametrize("call, error, message", [
+    (lambda: lab.fit("no/where.toml"), coax.OutputError, "cannot read no/where.toml"),
+    (lambda: lab.fit(COPY, scenario="nope"), coax.ScenarioError, "there is no scenario 'nope'"),
+    (lambda: lab.fit(COPY, unknown=["link.colour"]), coax.ScenarioError, "link.colour"),
+    (lambda: lab.fit(COPY, unknown=["client.packet", "client.packet"]), coax.ScenarioError, "'client.packet' is given twice"),
+    (lambda: lab.fit(COPY, members=7), coax.ScenarioError, "a population has 8 to 2000 members"),
+    (lambda: lab.fit(COPY, deviation=2), coax.ScenarioError, "a deviation of 2 is not possible"),
+    (lambda: lab.fit(COPY, cap="big"), coax.ScenarioError, "cap: "),
+    (lambda: lab.fit([{"seconds": 1, "colour": 2}]), coax.ScenarioError, "colour"),
+    (lambda: lab.fit(COPY, predict=[{"colour": 2}]), coax.ScenarioError, "colour"),
+    (lambda: lab.fit([]), coax.ScenarioError, "there is no measured copy"),
+    (lambda: lab.fit(COPY, predict=[{}]), ValueError, "predict[0] is empty"),
+    (lambda: lab.fit(COPY, predict=[{"size": "1,5MB"}]), ValueError, "a value with a comma: size=1,5MB"),
+    (lambda: lab.fit([{"seconds": 1, "name": "a\nb"}]), ValueError, "measured[0] has a value with a line break"),
+    (lambda: lab.fit([{"seconds": 0}]), ValueError, "seconds of measured[0] must be positive"),
+    (lambda: lab.fit([{"size": "1MB"}]), TypeError, "seconds of measured[0] must be a number, not NoneType"),
+    (lambda: lab.fit({"seconds": 1}), TypeError, "not one mapping"),
+    (lambda: lab.fit(3), TypeError, "measured must be a path or an iterable of paths, not int"),
+    (lambda: lab.fit(COPY, unknown="client.packet"), TypeError, "unknown must be a list of names"),
+    (lambda: lab.fit(COPY, unknown={"client.packet": 3}), TypeError, "the range of client.packet must be a str, not int"),
+    (lambda: lab.fit(COPY, predict={"size": "1MB"}), TypeError, "predict must be a list of mappings, not dict"),
+    (lambda: lab.fit(COPY, members="8"), TypeError, "members must be an int, not str"),
+    (lambda: lab.fit(COPY, deviation="3 %"), TypeError, "deviation must be a number, not str"),
+])
+def test_what_cannot_be_fitted_is_named(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert message in str(caught.value)
+
+
 @pytest.mark.parametrize("call, error, message", [
     (lambda: lab.run("nope"), coax.ScenarioError, "there is no scenario 'nope'"),
     (lambda: lab.run("dos-386sx", nonsense=1), coax.ScenarioError, "nonsense"),

@@ -14,6 +14,8 @@ seconds: float = report.copies[0].wall_s
 name: str = report.copies[0].name
 run = coax.lab.run("dos-386sx", link__delay="1 ms")
 causes: dict[str, float] = run.causes_s
+fit = coax.lab.fit([{"seconds": 16.1, "size": "8MB"}], unknown={"client.packet": True}, predict=[{"size": "42MB"}])
+packet: float = fit.parameters["client.packet"].estimate
 with coax.serve("folder", guest="rw") as url:
     host: str = url.host
 try:
@@ -21,7 +23,7 @@ try:
 except coax.CaptureError as error:
     print(error.path, error.reason)
 '''
-WRONG = ['coax.explain(3)', 'coax.explain("x", client=1)', 'coax.lab.run("x", seed="1")', 'coax.serve("x", port="1")', 'coax.decode("85")']
+WRONG = ['coax.explain(3)', 'coax.explain("x", client=1)', 'coax.lab.run("x", seed="1")', 'coax.lab.fit("x", unknown=3)', 'coax.serve("x", port="1")', 'coax.decode("85")']
 
 
 def mypy(*words):
@@ -51,4 +53,6 @@ def test_everything_public_is_documented():
             assert getattr(coax, name).__doc__, name
     for name in coax.lab.__all__:
         assert getattr(coax.lab, name).__doc__, name
+    for member in vars(coax.lab.Fit).values():
+        assert not isinstance(member, property) or member.__doc__
     assert "seconds" in coax.lab.Run.seconds.__doc__ and "ytes" in coax.lab.Run.bytes.__doc__

@@ -23,6 +23,11 @@ class Explained:
     def table(self, name: str) -> Batches: ...
 
 @final
+class Fit:
+    json: str
+    text: str
+
+@final
 class Run:
     json: str
     text: str
@@ -55,6 +60,7 @@ def explain_many(
     shard: Optional[Tuple[int, int]] = None,
     batch_rows: int = 1,
 ) -> Batches: ...
+def fit(arguments: Any) -> Fit: ...
 def find(paths: List[str]) -> Tuple[List[Tuple[PathLike[str], int]], List[Tuple[PathLike[str], str]]]: ...
 def profile(name: str) -> str: ...
 def profiles() -> str: ...

@@ -1,6 +1,8 @@
 """The lab: copies of old computers, simulated in virtual time (docs/lab.md). The same arguments always give the same result."""
 from __future__ import annotations
 
+import csv as _csv
+import io as _io
 import json as _json
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Union
 
@@ -12,7 +14,7 @@ from .errors import ScenarioError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Indices", "Run", "run", "scenarios", "sensitivity", "sweep", "tables"]
+__all__ = ["Fit", "Fitted", "Indices", "Parameter", "Prediction", "Run", "fit", "run", "scenarios", "sensitivity", "sweep", "tables"]
 
 
 class Run:
@@ -174,6 +176,199 @@ def sensitivity(tables: Union["pa.Table", Iterable["pa.Table"]]) -> Dict[str, In
             raise ScenarioError(f"sensitivity indices need each part of the sweep once, and point {number} {what}")
     found = _coax.sensitivity(points, len(whole["keys"]))
     return {key: Indices(*one) for key, one in zip(whole["keys"], found)}
+
+
+class Parameter(NamedTuple):
+    """An estimated value of a machine or network."""
+
+    name: str
+    """Its key in a scenario, or its short name such as "client.packet"."""
+    unit: str
+    """The unit of all its numbers: "s", "bit/s", or "" for bytes and plain numbers."""
+    estimate: float
+    """Median of the likely values."""
+    low: float
+    """5 % quantile."""
+    high: float
+    """95 % quantile."""
+    chosen: float
+    """Its value in :attr:`Fit.scenario`."""
+    possible: Tuple[float, float]
+    """The range before the measurements."""
+    knowledge: str
+    """What the measurements say: "determined", "range", "at-most", "at-least" or "undetermined"."""
+
+
+class Fitted(NamedTuple):
+    """A measurement beside the fitted scenario."""
+
+    name: str
+    measured_s: float
+    """Measured time, seconds."""
+    fitted_s: float
+    """Time of the fitted scenario, seconds."""
+
+
+class Prediction(NamedTuple):
+    """A predicted copy."""
+
+    name: str
+    seconds: Optional[float]
+    """Median, seconds; None if the copy fails with most of the likely values."""
+    low_s: Optional[float]
+    """Seconds that 95 % of the measurements exceed; None if unknown."""
+    high_s: Optional[float]
+    """Seconds that 95 % of the measurements stay below; None if unknown."""
+    fails: float
+    """Part of the likely values with which the copy fails, 0 to 1."""
+
+
+class Fit:
+    """Values that were estimated from measured copies."""
+
+    def __init__(self, native: "_coax.Fit") -> None:
+        self.json: str = native.json
+        self.text: str = native.text
+        self.data: Dict[str, Any] = _json.loads(self.json)
+
+    @property
+    def parameters(self) -> Dict[str, Parameter]:
+        """The estimated values by name, in the order in which they were given."""
+        found = [dict(one, unit=one["unit"] or "", possible=tuple(one["possible"])) for one in self.data["parameters"]]
+        return {one["name"]: Parameter(**one) for one in found}
+
+    @property
+    def fitted(self) -> List[Fitted]:
+        """The measurements beside the fitted scenario."""
+        return [Fitted(**one) for one in self.data["fitted"]]
+
+    @property
+    def predictions(self) -> List[Prediction]:
+        """The predicted copies: those of the files, then those of ``predict``."""
+        return [Prediction(**one) for one in self.data["predictions"]]
+
+    @property
+    def deviation(self) -> float:
+        """Deviation between lab and measurement that was used, as a part of the time."""
+        return self.data["deviation"]
+
+    @property
+    def runs(self) -> int:
+        """Number of simulated copies."""
+        return self.data["runs"]
+
+    @property
+    def left_out(self) -> List[str]:
+        """What the files contain that was not used, with the reasons."""
+        return self.data["left_out"]
+
+    @property
+    def scenario(self) -> str:
+        """The scenario with likely values, as the text of a file for :func:`run`."""
+        return self.data["scenario"]
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{one.name}={one.estimate:.4g} {one.unit}".rstrip() for one in self.parameters.values())
+        return f"<coax.lab.Fit: {values}>"
+
+
+def fit(
+    measured: Union[PathLike, Iterable[PathLike], Iterable[Mapping[str, Any]]],
+    *,
+    scenario: Optional[PathLike] = None,
+    unknown: Union[None, Iterable[str], Mapping[str, Union[str, bool]]] = None,
+    set: Optional[Mapping[str, Any]] = None,
+    predict: Iterable[Mapping[str, Any]] = (),
+    deviation: float = 0.03,
+    members: int = 96,
+    cap: Union[int, str] = "2MB",
+    seed: int = 1,
+) -> Fit:
+    """Estimates unknown values of a machine or network from measured copies, and predicts other copies (docs/fit.md).
+
+    ``measured`` is a file or several: TOML, CSV, or the JSON of ``coax bench``, ``coax explain`` or ``coax speed``. Or it is a list of copies,
+    each a mapping with ``seconds`` (a number), and any of ``name``, ``kind`` ("copy" or "speed"), ``spread`` (standard deviation as a part of the
+    time) and keys of a scenario: ``{"seconds": 16.1, "direction": "to-client", "size": "8MB"}``. ``scenario`` has all known values: one of
+    :func:`scenarios` or a TOML file (default: that of the files, else a modern client); ``set`` changes values of it.
+
+    ``unknown`` lists values to estimate: names, such as "client.packet", or "KEY=A..B" and "KEY=A..B:log"; or it maps keys to ranges, True for
+    the usual one. Default: those of the files, else client.packet, client.request, server.request and link.delay. ``predict`` has the values in
+    which each copy to predict differs from the scenario: ``[{"direction": "to-server", "size": "42MB"}]``.
+
+    ``deviation`` is that between lab and reality, as a part of the time; ``members`` the size of the population (8 to 2,000). Of a larger file,
+    ``cap`` bytes are simulated and continued with their rate. The result does not depend on the number of processors.
+
+    Raises :class:`coax.ScenarioError` if a measurement, name, key or value is wrong, :class:`coax.OutputError` if a file cannot be read.
+    """
+    return Fit(_coax.fit(_FitArguments(locals())))
+
+
+class _FitArguments:
+    """The arguments of an estimate in the form that the native function takes."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.files, self.texts = _measurements(given["measured"])
+        self.scenario = None if given["scenario"] is None else _arguments.path(given["scenario"], "scenario")
+        self.unknown = _unknown(given["unknown"])
+        self.set = _arguments.assignments(given["set"], "set")
+        self.predict = _predictions(given["predict"])
+        self.deviation = _arguments.number(given["deviation"], "deviation")
+        self.members = _arguments.whole(given["members"], "members")
+        self.cap = _arguments.value_text(given["cap"], "cap")
+        self.seed = _arguments.whole(given["seed"], "seed")
+
+
+def _measurements(measured: Any) -> Tuple[List[str], List[Tuple[str, str]]]:
+    """Files; and copies as a table (CSV), which the native function reads like a file."""
+    if isinstance(measured, Mapping):
+        raise TypeError("measured must be a path, paths, or a list of mappings, not one mapping")
+    if not isinstance(measured, (str, bytes)) and isinstance(measured, Iterable):
+        measured = list(measured)
+        if measured and all(isinstance(one, Mapping) for one in measured):
+            return [], [("measured", _table_of_copies(measured))]
+    return _arguments.paths(measured, "measured"), []
+
+
+def _table_of_copies(copies: List[Mapping[str, Any]]) -> str:
+    rows = []
+    for number, copy in enumerate(copies):
+        row = {_arguments.key_text(key, f"measured[{number}]"): _arguments.value_text(value, str(key)) for key, value in copy.items()}
+        seconds = _arguments.number(copy.get("seconds"), f"seconds of measured[{number}]")
+        if any("\n" in text or "\r" in text for text in row.values()):
+            raise ValueError(f"measured[{number}] has a value with a line break")
+        rows.append({"name": f"copy {number + 1}", **row, "seconds": repr(seconds)})
+    names = list(dict.fromkeys(["seconds", "name", *(key for row in rows for key in row)]))
+    text = _io.StringIO()
+    table = _csv.DictWriter(text, names, restval="", lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return text.getvalue()
+
+
+def _unknown(unknown: Any) -> List[str]:
+    if unknown is None:
+        return []
+    if isinstance(unknown, str) or not isinstance(unknown, Iterable):
+        raise TypeError(f"unknown must be a list of names or a mapping of names to ranges, not {type(unknown).__name__}")
+    if not isinstance(unknown, Mapping):
+        return [_arguments.text(one, "each of unknown") for one in unknown]
+    keys = {_arguments.key_text(key, "unknown"): value for key, value in unknown.items()}
+    return [key if value is True else f"{key}={_arguments.text(value, f'the range of {key}')}" for key, value in keys.items()]
+
+
+def _predictions(predict: Any) -> List[str]:
+    if isinstance(predict, (str, bytes, Mapping)) or not isinstance(predict, Iterable):
+        raise TypeError(f"predict must be a list of mappings, not {type(predict).__name__}")
+    wanted = []
+    for number, changes in enumerate(predict):
+        words = _arguments.assignments(changes, f"predict[{number}]")
+        if not words:
+            raise ValueError(f"predict[{number}] is empty: name what differs from the scenario, such as direction")
+        with_commas = [word for word in words if "," in word]
+        if with_commas:
+            raise ValueError(f"predict[{number}] cannot have a value with a comma: {with_commas[0]}")
+        wanted.append(",".join(words))
+    return wanted
 
 
 def scenarios() -> List[str]:

@@ -1,20 +1,12 @@
 //! `coax lab fit`: a machine's values from measured copies.
 
-use std::{fmt::Write as _, fs, io::Read as _, path::PathBuf};
+use std::{fmt::Write as _, path::PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use clap::Args;
-use coax_fit::{Input, Kind, Options, Problem, Setting, Unknown, estimate, input};
-use coax_lab::scenario::{Scenario, parse_size};
-use coax_report::{
-    files::write_whole,
-    lab::{fit, keys},
-};
-
-use super::named::named;
-
-/// Most bytes of a file of measurements.
-const MOST_BYTES: u64 = 64 << 20;
+use coax_fit::Options;
+use coax_lab::scenario::parse_size;
+use coax_report::{files::write_whole, lab::fit::Given};
 
 /// Arguments of `coax lab fit`.
 #[derive(Debug, Args)]
@@ -62,26 +54,29 @@ pub struct FitArgs {
 
 /// Estimates. Returns what is to be printed.
 pub(super) fn fit(args: &FitArgs) -> Result<(String, bool)> {
-    let input = read(args)?;
-    let left_out = input.left_out.clone();
-    let problem = problem(args, input)?;
     let cap = parse_size(&args.cap).map_err(|why| anyhow::anyhow!("--cap: {why}"))?;
+    let given = Given {
+        files: args.files.clone(),
+        scenario: args.scenario.clone(),
+        unknown: args.unknown.clone(),
+        set: args.set.clone(),
+        predict: args.predict.clone(),
+        ..Given::default()
+    };
     let options = Options {
         members: args.members,
         seed: args.seed,
         deviation: args.deviation,
     };
-    let found = estimate(&problem, &options, &mut |runs| fit::simulate(runs, cap))?;
+    let fit = given.estimate(&options, cap, &|| true)?;
+    let fit = fit.context("the estimate was stopped")?;
     if let Some(out) = &args.out {
-        write_whole(out, found.scenario.as_file().as_bytes())?;
+        write_whole(out, fit.found.scenario.as_file().as_bytes())?;
     }
     if args.json {
-        return Ok((format!("{:#}\n", fit::json(&found, &left_out)), true));
+        return Ok((format!("{:#}\n", fit.json()), true));
     }
-    let mut text = fit::text(&found);
-    for line in &left_out {
-        let _ = writeln!(text, "Left out: {line}.");
-    }
+    let mut text = fit.text();
     if let Some(out) = &args.out {
         let _ = writeln!(
             text,
@@ -90,80 +85,4 @@ pub(super) fn fit(args: &FitArgs) -> Result<(String, bool)> {
         );
     }
     Ok((text, true))
-}
-
-fn read(args: &FitArgs) -> Result<Input> {
-    let mut all = Input::default();
-    for path in &args.files {
-        let name = path.display().to_string();
-        let about = || format!("cannot read {name}");
-        let mut bytes = Vec::new();
-        let file = fs::File::open(path).with_context(about)?;
-        file.take(MOST_BYTES + 1)
-            .read_to_end(&mut bytes)
-            .with_context(about)?;
-        ensure!(
-            bytes.len() as u64 <= MOST_BYTES,
-            "{name}: a file of measurements has at most 64 MiB"
-        );
-        input::add(&mut all, &name, &String::from_utf8_lossy(&bytes))?;
-    }
-    Ok(all)
-}
-
-fn problem(args: &FitArgs, input: Input) -> Result<Problem> {
-    let mut base = match args.scenario.as_ref().or(input.scenario.as_ref()) {
-        Some(name) => named(name)?.scenario,
-        None => Scenario::new("command line"),
-    };
-    base.change(&input.set, &Default::default())?;
-    for assignment in &args.set {
-        keys::set_text(&mut base, assignment)?;
-    }
-    let mut unknowns = match args.unknown.is_empty() {
-        true => input.unknowns,
-        false => args
-            .unknown
-            .iter()
-            .map(|text| Unknown::parse(text))
-            .collect::<Result<_>>()?,
-    };
-    if unknowns.is_empty() {
-        unknowns = input::usual()?;
-    }
-    let mut wanted = input.wanted;
-    for text in &args.predict {
-        wanted.push(prediction(text)?);
-    }
-    Ok(Problem {
-        base,
-        unknowns,
-        measured: input.measured,
-        wanted,
-    })
-}
-
-/// `KEY=VALUE,KEY=VALUE`.
-fn prediction(text: &str) -> Result<Setting> {
-    let mut changes = toml::Table::new();
-    let mut client = None;
-    for assignment in text.split(',') {
-        let (key, value) = assignment
-            .split_once('=')
-            .with_context(|| format!("--predict '{text}': write KEY=VALUE,KEY=VALUE, such as direction=to-server,size=42MB"))?;
-        match key.trim() {
-            "client" => client = Some(value.trim().to_owned()),
-            key => input::put(
-                &mut changes,
-                keys::whole(key),
-                coax_lab::scenario::parse_value(value),
-            ),
-        }
-    }
-    Ok(Setting {
-        name: text.to_owned(),
-        kind: Kind::Copy,
-        client,
-        changes,
-    })
 }
