@@ -10,7 +10,7 @@ import tarfile
 import tomllib
 from pathlib import Path
 
-from .toolchain import OUT, ROOT, STATIC_TARGETS, STRIPPED, cargo_tool, run, say, static_build, system_program
+from .toolchain import OUT, ROOT, STATIC_TARGETS, STRIPPED, Unavailable, cargo_tool, run, say, static_build, system_program
 
 FILES = OUT / "files"
 LARGEST_BINARY = 12_000_000
@@ -65,9 +65,9 @@ def static_binary(architecture):
     return check_size(kept, LARGEST_BINARY)
 
 
-def documents(binary):
+def documents(binary, files=FILES):
     """Manual pages and completions, from the program itself."""
-    pages, completions = FILES / "man", FILES / "completions"
+    pages, completions = files / "man", files / "completions"
     shutil.rmtree(pages, ignore_errors=True)
     completions.mkdir(parents=True, exist_ok=True)
     run([binary, "man", pages])
@@ -79,10 +79,26 @@ def documents(binary):
         (completions / name).write_text(run([binary, "completions", shell]))
 
 
+def web_folder():
+    """What `coax web` serves: the page; or, if it cannot be built here, a text that says so."""
+    from . import web  # which needs this module
+    folder = FILES / "web"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        shutil.copy2(web.page(), folder / "index.html")
+    except Unavailable as reason:
+        say(f"without the web page: {reason}")
+        text = "This package was built without the web page, index.html. scripts/package web builds it; coax web --folder names its folder.\n"
+        (folder / "README.txt").write_text(text)
+    return folder
+
+
 def deb():
     """The package for Debian and its descendants."""
     tool = cargo_tool("cargo-deb")
     documents(native_binary())
+    web_folder()
     made = run([tool, "-p", "coax", "--no-build", "--no-strip", "--output", OUT / "", "-q"]).split()
     return check_size(newest(OUT, "*.deb") if not made else Path(made[-1]), LARGEST_BINARY)
 
@@ -91,6 +107,7 @@ def rpm():
     """The package for Fedora, openSUSE and their descendants."""
     tool = cargo_tool("cargo-generate-rpm")
     documents(native_binary())
+    web_folder()
     run([tool, "-p", "crates/coax", "--output", OUT / ""])
     return check_size(newest(OUT, "*.rpm"), LARGEST_BINARY)
 
@@ -106,23 +123,29 @@ def tarball(architecture):
         documents(binary)
     elif not (FILES / "man").exists():
         documents(native_binary())
+    web_folder()
+    return check_size(archive(binary, architecture, FILES, OUT), LARGEST_BINARY)
+
+
+def archive(binary, architecture, files, out):
+    """A tarball of a release in the folder `out`, and the checksums of all that are there."""
     name = f"coax-{version()}-linux-{architecture}"
-    path = OUT / f"{name}.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        archive.add(binary, f"{name}/coax")
+    path = out / f"{name}.tar.gz"
+    with tarfile.open(path, "w:gz") as packed:
+        packed.add(binary, f"{name}/coax")
         for file in ("README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"):
-            archive.add(ROOT / file, f"{name}/{file}")
+            packed.add(ROOT / file, f"{name}/{file}")
         for file in ("coax.service", "smb.conf"):
-            archive.add(ROOT / "packaging" / file, f"{name}/{file}")
-        archive.add(FILES / "man", f"{name}/man")
-        archive.add(FILES / "completions", f"{name}/completions")
-    checksums()
-    return check_size(path, LARGEST_BINARY)
+            packed.add(ROOT / "packaging" / file, f"{name}/{file}")
+        for folder in ("man", "completions", "web"):
+            packed.add(files / folder, f"{name}/{folder}")
+    checksums(out)
+    return path
 
 
-def checksums():
-    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(OUT.glob("*.tar.gz"))]
-    (OUT / "SHA256SUMS").write_text("".join(lines))
+def checksums(out):
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(out.glob("*.tar.gz"))]
+    (out / "SHA256SUMS").write_text("".join(lines))
 
 
 def root_of_image(binary):

@@ -10,6 +10,8 @@ from .toolchain import OUT, ROOT, cargo_tool, run, say
 
 DOCS = ROOT / "docs"
 SITE = OUT / "site"
+WEB_PAGE = OUT / "web" / "index.html"
+HEADING = re.compile(r"<h1 id=.*?</h1>")
 FILES = "files"  # the folder for files of the repository that pages refer to
 NAMED_PAGE = re.compile(r'(<a href="([^"#]+\.html)(?:#[^"]*)?">)[\w./-]+\.md</a>')
 LINK = re.compile(r'href="(?![a-z]+:|#|/)([^"#]+)(#[^"]*)?"')
@@ -21,8 +23,23 @@ def build(site=SITE):
     run([cargo_tool("mdbook"), "build", ROOT / "packaging" / "site", "--dest-dir", site])
     for page in sorted(site.rglob("*.html")):
         page.write_text(with_working_links(page, site))
+    add_web_page(site)
     (site / ".nojekyll").touch()
     return site
+
+
+def add_web_page(site):
+    """The web page itself, if scripts/package web has made it, and a link to it on its page of the documentation."""
+    if not WEB_PAGE.exists():
+        say("the site is without the web page: scripts/package web builds it")
+        return
+    copy = site / "coax" / "index.html"
+    copy.parent.mkdir()
+    shutil.copyfile(WEB_PAGE, copy)
+    described = site / "web.html"
+    text, count = HEADING.subn(r'\g<0><p><a href="coax/index.html"><strong>Open the page</strong></a></p>', described.read_text(), count=1)
+    assert count == 1, described
+    described.write_text(text)
 
 
 def with_working_links(page, site):

@@ -10,6 +10,7 @@ from pathlib import Path
 from peers.install import HOME
 
 PROGRAMS = ("debootstrap", "systemd-nspawn", "nsenter", "dpkg-deb", "smbclient", "nmblookup")
+BOOT_LIMIT_S = 180
 PACKAGES = "adduser,systemd,systemd-sysv,dbus"
 
 
@@ -67,14 +68,16 @@ class Machine:
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             # the container's own filter of system calls is older than some that the service's filter permits
             env={**os.environ, "SYSTEMD_SECCOMP": "0"})
-        deadline = time.monotonic() + 90
+        deadline, state = time.monotonic() + BOOT_LIMIT_S, "nothing"
         while time.monotonic() < deadline and self.process.poll() is None:
             self.leader = self.leader or self.child()
             state = self.run("systemctl", "is-system-running").stdout.strip() if self.leader else ""
             if state in ("running", "degraded"):
                 return
             time.sleep(0.3)
-        raise RuntimeError("the machine did not boot:\n" + (self.folder / "console.log").read_text(errors="replace")[-2000:])
+        ended = self.process.poll()
+        how = f"systemd-nspawn ended with code {ended}" if ended is not None else f"after {BOOT_LIMIT_S} s systemd says {state!r}"
+        raise RuntimeError(f"the machine did not boot: {how}\n" + (self.folder / "console.log").read_text(errors="replace")[-2000:])
 
     def child(self):
         """The first process inside, once it is there."""

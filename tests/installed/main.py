@@ -21,6 +21,8 @@ from . import machine as machines
 ROOT = Path(__file__).resolve().parents[2]
 EXPOSURE_LIMIT = 2.0
 PASSWORD = "secret"
+# smbclient refuses old dialects and, while NTLMv2 is on, the LM response that DOS sends (smb.conf(5), "client ntlmv2 auth")
+LANMAN1 = ("-m", "LANMAN1", "--option=client min protocol=CORE", "--option=client lanman auth=yes", "--option=client ntlmv2 auth=no")
 WRITABLE = """
 [WORK]
     path = /srv/files
@@ -60,6 +62,12 @@ def install(case):
     version = case.machine.must("coax", "--version")
     expect(re.match(r"coax \d+\.\d+\.\d+ \(commit [0-9a-f]{12}", version), f"--version names the commit: {version}")
     expect(case.machine.run("test", "-s", "/usr/share/man/man1/coax-serve.1.gz").returncode == 0, "the manual is there")
+    page = "/usr/share/coax/web/index.html"
+    web = case.machine.run("timeout", "2", "coax", "web", "--port", "8137")
+    if case.machine.run("test", "-e", page).returncode == 0:
+        expect(web.stdout.startswith("http://127.0.0.1:8137/\n") and page in web.stdout, f"coax web serves the page: {web.stdout}{web.stderr}")
+    else:  # the package was built where the page cannot be
+        expect(web.returncode == 1 and f"no {page}" in web.stderr, f"coax web names what is missing: {web.stdout}{web.stderr}")
 
 
 def two_commands(case):
@@ -67,10 +75,9 @@ def two_commands(case):
     page = (ROOT / "docs" / "start.md").read_text()
     commands = page.split("## The shortest way, on Debian")[1].split("```")[1].strip().splitlines()
     expect(len(commands) == 2 and commands[0].startswith("sudo apt install ./coax_"), f"two commands: {commands}")
-    deb = case.machine.copy_in(case.package, "coax.deb")
-    case.machine.must("apt-get", "install", "-y", "--no-download", deb)
-    case.machine.must("cp", "-p", "/etc/coax/smb.conf", "/root/packaged")
-    setup = commands[1].removeprefix("sudo ").split()
+    install, setup = (command.removeprefix("sudo ").split() for command in commands)
+    case.machine.copy_in(case.package, Path(install[-1]).name)
+    case.machine.must("sh", "-c", f"cd /root && {' '.join(install)}")
     said = case.machine.must(*setup)
     expect("The service runs with the new configuration" in said, f"coax setup says what it did: {said}")
     expect(case.service("ActiveState") == "active", "the service is active")
@@ -78,42 +85,55 @@ def two_commands(case):
     name = case.machine.must("hostname").strip().upper()
     wait_for(lambda: re.search(rf"^{re.escape(case.machine.host.address)} {name}<00>",
                                case.client.run("nmblookup", "-B", case.client.broadcast, name).stdout, re.M), "nmblookup finds the name")
-    options = ("-m", "LANMAN1", "--option=client min protocol=CORE", "--option=client lanman auth=yes", "-N")
+    options = (*LANMAN1, "-N")
     got = case.smb("PUBLIC", f"get FIRST.TXT {case.folder}/first", *options)
     expect((case.folder / "first").read_text() == "hello\n", f"smbclient -m LANMAN1 reads: {got.stdout}{got.stderr}")
     listed = wait_for(lambda: re.search(rf"WORKGROUP\s+{name}", case.client.run("smbclient", "-L", case.machine.host.address, *options).stdout),
                       "the browse list to name the server as its workgroup's master", 90)
     expect(listed, "the browse list has it")
-    case.machine.must("sh", "-c", "cp -p /root/packaged /etc/coax/smb.conf && systemctl restart coax")
+    case.machine.must("dpkg", "-P", "coax")
 
 
 def set_up(case):
     """coax setup gives the service a folder outside /srv, coax doctor finds no error, and a setup that fails changes nothing."""
     case.machine.must("sh", "-c", "cp -p /etc/coax/smb.conf /root/before")
+    old = case.service("MainPID")
+    try:
+        setup_is_served(case)
+        failed_setup_changes_nothing(case)
+    finally:
+        case.machine.must("sh", "-c", "cp -p /root/before /etc/coax/smb.conf; rm -f /etc/systemd/system/coax.service.d/50-coax-setup.conf; "
+                          "systemctl daemon-reload; systemctl reset-failed coax; systemctl restart coax")
+    expect(case.service("MainPID") != old and case.service("ActiveState") == "active", "the service runs again")
+
+
+def setup_is_served(case):
     case.machine.must("sh", "-c", "coax setup --folder /data/old --write carl --share DATA --overwrite --password-stdin", text=PASSWORD + "\n")
     expect("ReadWritePaths=/data/old" in case.machine.read("/etc/systemd/system/coax.service.d/50-coax-setup.conf"), "the unit gets the folder")
     expect(case.machine.must("stat", "-c", "%U %G %a", "/etc/coax/users").split() == ["coax", "coax", "600"], "only coax reads the passwords")
     (case.folder / "data").write_text("x" * 9000)
-    log_on = ("-U", f"carl%{PASSWORD}", "-m", "LANMAN1", "--option=client min protocol=CORE", "--option=client lanman auth=yes")
-    done = case.smb("DATA", f"put {case.folder}/data NEW.TXT", *log_on)
+    done = case.smb("DATA", f"put {case.folder}/data NEW.TXT", "-U", f"carl%{PASSWORD}", *LANMAN1)
     expect(case.machine.must("stat", "-c", "%U %s", "/data/old/NEW.TXT").split() == ["coax", "9000"], f"carl writes: {done.stdout}{done.stderr}")
     report = json.loads(case.machine.run("coax", "doctor", "--json").stdout)
     expect(report["errors"] == 0, f"coax doctor finds no error: {report}")
     expect(any("listens at TCP port 139" in finding["what"] for finding in report["findings"]), f"doctor sees the service: {report}")
-    before = case.machine.must("sh", "-c", "cat /etc/coax/smb.conf /etc/coax/users; ls -la /etc/coax /etc/systemd/system/coax.service.d")
-    old = case.service("MainPID")
+    long = case.machine.run("coax", "setup", "--folder", "/data/old", "--write", "carl,dora", "--overwrite", "--password-stdin", text="more than fourteen\n")
+    expect(long.returncode == 1 and "cannot send the password of dora; nothing is changed" in long.stderr, f"a long password is refused: {long.stderr}")
+
+
+def failed_setup_changes_nothing(case):
+    files = "cat /etc/coax/smb.conf /etc/coax/users; ls -la /etc/coax /etc/systemd/system/coax.service.d"
+    before = case.machine.must("sh", "-c", files)
     # the service cannot start, whatever its configuration
-    case.machine.must("sh", "-c", "mkdir -p /run/systemd/system/coax.service.d && printf '[Service]\nExecStartPre=/bin/false\n' > /run/systemd/system/coax.service.d/99-bad.conf")
+    case.machine.must("sh", "-c", "mkdir -p /run/systemd/system/coax.service.d && "
+                      "printf '[Service]\nExecStartPre=/bin/false\n' > /run/systemd/system/coax.service.d/99-bad.conf")
     failed = case.machine.run("coax", "setup", "--folder", "/data/other", "--write", "everybody", "--overwrite")
+    case.machine.must("rm", "-r", "/run/systemd/system/coax.service.d")
     expect(failed.returncode == 1 and "nothing is changed" in failed.stderr, f"setup says that it failed: {failed.stdout}{failed.stderr}")
-    after = case.machine.must("sh", "-c", "cat /etc/coax/smb.conf /etc/coax/users; ls -la /etc/coax /etc/systemd/system/coax.service.d")
+    after = case.machine.must("sh", "-c", files)
     strip = lambda text: re.sub(r"\d+:\d+", "", text)
     expect(strip(after) == strip(before), f"everything is as before: {after}\n{before}")
     expect(case.machine.run("test", "-e", "/data/other").returncode != 0, "the new folder is gone")
-    case.machine.must("rm", "-r", "/run/systemd/system/coax.service.d")
-    case.machine.must("sh", "-c", "cp -p /root/before /etc/coax/smb.conf && rm /etc/systemd/system/coax.service.d/50-coax-setup.conf && "
-                      "systemctl daemon-reload && systemctl reset-failed coax && systemctl restart coax")
-    expect(case.service("MainPID") != old and case.service("ActiveState") == "active", "the service runs again")
 
 
 def confined(case):
@@ -139,7 +159,7 @@ def visible(case):
     expect(status["state"] == "serving", f"coax status: {status}")
     case.machine.must("test", "-s", "/var/lib/coax/coax.redb")
     case.machine.must("sh", "-c", "echo hello > /srv/coax/HELLO.TXT")
-    options = ("-m", "LANMAN1", "--option=client min protocol=CORE", "--option=client lanman auth=yes", "-N")
+    options = (*LANMAN1, "-N")
     listed = case.client.run("smbclient", "-L", case.machine.host.address, *options)
     expect("PUBLIC" in listed.stdout, f"smbclient -m LANMAN1 lists the share: {listed.stdout}{listed.stderr}")
     got = case.smb("PUBLIC", f"get HELLO.TXT {case.folder}/hello", *options)
@@ -171,7 +191,7 @@ def reload(case):
     before = case.service("MainPID")
     case.machine.must("sed", "-i", "s/comment = Files.*/comment = Reloaded/", "/etc/coax/smb.conf")
     case.machine.must("systemctl", "reload", "coax")
-    options = ("-m", "LANMAN1", "--option=client min protocol=CORE", "--option=client lanman auth=yes", "-N")
+    options = (*LANMAN1, "-N")
     wait_for(lambda: "Reloaded" in case.client.run("smbclient", "-L", case.machine.host.address, *options).stdout, "the new comment", 20)
     case.machine.must("sh", "-c", "cp -p /etc/coax/smb.conf /root/kept && echo 'guest ok = perhaps' >> /etc/coax/smb.conf")
     case.machine.must("systemctl", "reload", "coax")
@@ -237,8 +257,7 @@ def remove(case):
     expect(case.machine.run("test", "-s", "/srv/files/SENT.BIN").returncode == 0, "shared files stay")
 
 
-CASES = (install, confined, visible, users, reload, mistake, upgrade, remove)
-SETUP = (two_commands, install, users, set_up)
+CASES = (two_commands, install, confined, visible, users, set_up, reload, mistake, upgrade, remove)
 
 
 def package(given):
@@ -253,7 +272,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--package", help="a .deb that is there already")
     parser.add_argument("--built", action="store_true", help="take the .deb in target/packages")
-    parser.add_argument("--setup", action="store_true", help="the cases of coax setup instead")
     given = parser.parse_args()
     deb = package(given)
     folder = Path(tempfile.mkdtemp(prefix="coax-installed-"))
@@ -262,7 +280,7 @@ def main():
         with Network("installed", 1) as network:
             with machines.Machine(network.host("server")) as machine:
                 case = Case(machine, network.host("client"), deb, folder)
-                for test in SETUP if given.setup else CASES:
+                for test in CASES:
                     failed += not passes(test, case)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,5 +1,7 @@
 """The web page: the same results as the program, in node and in Chromium from a file, and nothing leaves the page."""
+import contextlib
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,10 +19,10 @@ LIMIT_S = 60
 
 
 class Page:
-    def __init__(self, driver, fragment=""):
+    def __init__(self, driver, fragment="", address=None):
         self.driver = driver
         driver.get("about:blank")
-        driver.get(PAGE.as_uri() + fragment)
+        driver.get((address or PAGE.as_uri()) + fragment)
         self.until("return document.body.dataset.ready === 'yes'")
 
     def run(self, script, *arguments):
@@ -208,7 +210,54 @@ def fits_a_phone_in_both_colours(driver, _folder):
     chrome.size(driver, 1200, 900)
 
 
-CHECKS = [results_in_chromium_are_those_of_the_program, a_capture_is_explained_as_by_the_program, broken_files_are_named_and_cost_the_others_nothing, a_slider_changes_the_time_and_a_run_can_be_kept,
+@contextlib.contextmanager
+def hosted(*words):
+    """coax web; its address."""
+    process = subprocess.Popen([subject.coax_binary(), "web", *words], stdout=subprocess.PIPE, text=True)
+    try:
+        address = process.stdout.readline().strip()
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address), address
+        yield address
+    finally:
+        process.kill()
+        process.wait()
+
+
+def coax_web_serves_the_page(driver, folder):
+    with hosted("--folder", PAGE.parent) as address:
+        page = Page(driver, "", address)
+        page.choose_files(captured(folder))
+        assert page.run("return document.getElementById('report').srcdoc").startswith("<!DOCTYPE html>")
+        page.open_lab()
+        told = [it for it in chrome.requests(driver) if not it.startswith(("about:", "blob:", "data:"))]
+        assert {it.partition("#")[0] for it in told} == {address}, told
+        page.run("fetch(location.href).then(() => { document.title = 'sent' }, () => { document.title = 'refused' })")
+        page.until("return document.title === 'refused'")
+        complaints = chrome.complaints(driver)
+        assert complaints and all("Content Security Policy" in it for it in map(str, complaints)), complaints
+        chrome.requests(driver)
+
+
+def coax_web_refuses_other_names_and_other_files(_driver, folder):
+    with hosted("--folder", PAGE.parent) as address:
+        ask = lambda *words: subprocess.run(["curl", "-s", "-o", folder / "got", "-w", "%{http_code}", *words], capture_output=True, text=True, timeout=30).stdout
+        assert ask(address) == "200" and (folder / "got").read_bytes() == PAGE.read_bytes()
+        assert ask(address.replace("127.0.0.1", "localhost")) == "200"
+        assert ask("-I", address) == "200" and ask("-d", "x=1", address) == "405"
+        assert ask("--path-as-is", address + "../../../etc/passwd") == "404"
+        assert ask("-H", "Host: attacker.example", address) == "421"
+        assert "frame-ancestors 'none'" in subprocess.run(["curl", "-sI", address], capture_output=True, text=True, timeout=30).stdout
+        port = address.rpartition(":")[2].strip("/")
+        taken = subprocess.run([subject.coax_binary(), "web", "--folder", PAGE.parent, "--port", port], capture_output=True, text=True, timeout=30)
+        assert taken.returncode == 1 and f"cannot listen at 127.0.0.1:{port}: " in taken.stderr, taken
+    missing = subprocess.run([subject.coax_binary(), "web", "--folder", folder], capture_output=True, text=True, timeout=30)
+    assert missing.returncode == 1 and f"there is no {folder}/index.html" in missing.stderr and "scripts/package web" in missing.stderr, missing
+    (folder / "index.html").write_text("<title>other</title>")
+    other = subprocess.run([subject.coax_binary(), "web", "--folder", folder], capture_output=True, text=True, timeout=30)
+    assert other.returncode == 1 and "is not the web page of coax" in other.stderr, other
+
+
+CHECKS = [coax_web_serves_the_page, coax_web_refuses_other_names_and_other_files, results_in_chromium_are_those_of_the_program, a_capture_is_explained_as_by_the_program, broken_files_are_named_and_cost_the_others_nothing, a_slider_changes_the_time_and_a_run_can_be_kept,
           the_address_keeps_the_state, a_cell_of_the_tour_shows_its_published_figure, a_message_is_shown_field_by_field, impossible_values_are_named,
           keys_suffice_and_everything_has_a_name, fits_a_phone_in_both_colours]
 

@@ -28,6 +28,7 @@ pub mod status;
 pub mod tour;
 pub mod usage;
 pub mod user;
+pub mod web;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -118,6 +119,8 @@ pub enum Command {
     Decode(decode::DecodeArgs),
     /// Play the client side of a capture against a server and compare the answers
     Replay(replay::ReplayArgs),
+    /// Serve the web page to browsers on this machine: explain, lab and decode without a terminal
+    Web(web::WebArgs),
     /// Demonstrate all verbs on this machine in under a minute
     Tour(tour::TourArgs),
     /// Explain a verb or a topic: exit-codes, environment, output, sizes, urls
@@ -173,6 +176,7 @@ fn run(given: &[OsString]) -> Result<ExitCode, WrongUsage> {
         Command::Explain(args) => explain::main(&args)?,
         Command::Decode(args) => decode::main(&args)?,
         Command::Replay(args) => replay::main(&args)?,
+        Command::Web(args) => web::main(&args)?,
         Command::Tour(args) => tour::main(&args)?,
         Command::Help(args) => help::main(&args, definition())?,
         Command::Completions(args) => manual::completions(&args, &mut definition()),
