@@ -127,6 +127,8 @@ pub struct Config {
     pub domain_logons: Option<Arc<dyn DomainLogons>>,
     /// The server receives messages between users (WinPopup, NET SEND).
     pub messages: bool,
+    /// Operations on files are recorded for [`crate::Connection::take_acts`].
+    pub audit: bool,
     /// The operating system and LAN manager names that the server sends ([MS-CIFS] 2.2.4.53.2).
     pub native: [String; 2],
 }
@@ -256,6 +258,7 @@ impl Default for Config {
             time_server: false,
             domain_logons: None,
             messages: false,
+            audit: false,
             native: ["Unix", "coax"].map(String::from),
         }
     }

@@ -1,6 +1,7 @@
 //! Open files, folders, pipes and print jobs of one connection, by FID.
 
 use crate::{
+    act::Moved,
     share::Share,
     table::OpenId,
     vfs::{FileId, VfsFile},
@@ -58,6 +59,10 @@ pub struct OpenFile {
     pub mode: u32,
     /// Whether a write happened since the open: a close with a time then sets that time.
     pub written: bool,
+    /// Bytes moved since the open,
+    pub moved: Moved,
+    /// and those that [`crate::Connection::take_moved`] has reported.
+    pub counted: Moved,
 }
 
 /// State that reads, writes and seeks leave for later requests on the same FID.
@@ -170,6 +175,11 @@ impl Files {
         for file in files.filter(|file| file.tid == tid) {
             file.share = share.clone();
         }
+    }
+
+    /// All opens, mutable, in no order.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut OpenFile> {
+        self.files.values_mut()
     }
 
     /// All opens, in no order.

@@ -5,6 +5,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod act;
 #[cfg(any(test, feature = "conformance"))]
 pub mod atomicity;
 pub mod budget;

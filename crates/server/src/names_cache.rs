@@ -105,6 +105,11 @@ impl NameCache {
         Some((question(&entry.index), entry.seen.settled))
     }
 
+    /// Number of folders in the cache.
+    pub fn folders(&self) -> usize {
+        self.folders.len()
+    }
+
     /// Whether the cache has an index of the folder, valid or not. Otherwise it needs no reports of changes.
     pub fn knows(&self, share: ShareId, folder: &str) -> bool {
         self.folders.contains_key(&(share, folder.to_string()))

@@ -37,6 +37,11 @@ pub struct Tunnel {
 }
 
 impl Tunnel {
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.gone.len()
+    }
+
     /// Notes the removal of a file of `folder` with the generated 8.3 name `short`.
     pub fn remember(
         &mut self,

@@ -14,6 +14,7 @@ mod authorization_tests;
 mod change_over_tests;
 
 use crate::{
+    act::{Act, Moved},
     budget::Account,
     context::{Client, Context, Dispatch, Held, Peer, Reach, Transmit},
     event::Event,
@@ -94,6 +95,16 @@ impl Connection {
     /// The next event to report.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.context.poll_event()
+    }
+
+    /// The operations on files since the last call, in order; none unless [`crate::config::Config::audit`] is set.
+    pub fn take_acts(&mut self) -> Vec<Act> {
+        self.context.take_acts()
+    }
+
+    /// The bytes of files that were read and written on each share since the last call.
+    pub fn take_moved(&mut self) -> Vec<(String, Moved)> {
+        self.context.take_moved()
     }
 
     /// The time at which the driver must call [`Self::handle_timeout`].

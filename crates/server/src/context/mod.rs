@@ -3,10 +3,12 @@
 //! This layer is below operations and handlers, which change the state and answer requests through it. It does not
 //! depend on commands: [`Dispatch`] supplies their table.
 
+mod acts;
 mod call;
 mod chain;
 mod driver;
 mod held;
+mod moved;
 mod parked;
 mod peer;
 mod progress;
@@ -22,6 +24,7 @@ pub use reach::Reach;
 pub use reply::{Reply, Tail, Transmit};
 
 use crate::{
+    act::{Acts, MovedByShare},
     budget::Account,
     error::Result,
     event::Event,
@@ -65,6 +68,9 @@ pub struct Context {
     pub(crate) message: crate::message::Incoming,
     pub(crate) transactions: Vec<Pending>,
     pub(crate) events: VecDeque<Event>,
+    acts: Acts,
+    /// Bytes through files that were closed since the last look.
+    closed: MovedByShare,
     dispatch: Dispatch,
     parked: Vec<Parked>,
     leaving: Option<Leaving>,
@@ -173,6 +179,8 @@ impl Context {
             message: crate::message::Incoming::default(),
             transactions: Vec::new(),
             events: VecDeque::new(),
+            acts: Acts::default(),
+            closed: MovedByShare::default(),
             dispatch,
             parked: Vec::new(),
             leaving: None,

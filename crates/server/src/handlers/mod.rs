@@ -25,6 +25,8 @@ pub mod tree_connect;
 pub mod volume;
 
 #[cfg(test)]
+mod act_tests;
+#[cfg(test)]
 mod atomic_tests;
 #[cfg(test)]
 mod budget_tests;

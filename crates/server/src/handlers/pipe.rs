@@ -93,6 +93,8 @@ fn open_pipe(call: &mut Call<'_>, service: Service) -> Result<Fid> {
         position: 0,
         mode: 0,
         written: false,
+        moved: Default::default(),
+        counted: Default::default(),
     });
     call.chain_fid = Some(fid);
     Ok(fid)

@@ -1,6 +1,7 @@
 //! Closes opens.
 
 use crate::{
+    act::{Act, Deed},
     context::{Context, Leaving},
     error::Result,
     event::Event,
@@ -9,7 +10,7 @@ use crate::{
     table::Tables,
     vfs::{FsTime, SetTimes, VfsResult},
 };
-use alloc::{string::String, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 use coax_wire::{
     header::{Fid, Tid},
     status::Status,
@@ -42,6 +43,8 @@ struct Ended {
 fn end(conn: &mut Context, file: &OpenFile, modified: Option<FsTime>, now: Time) -> Ended {
     let synced = super::durability::unreported_failure(conn, file);
     let timed = settle(conn, file, modified, now);
+    record(conn, file);
+    conn.count_moved(file);
     let deleted = release(conn, file, now);
     let printed = super::print::end(conn, file);
     conn.handle_wake(now);
@@ -51,6 +54,24 @@ fn end(conn: &mut Context, file: &OpenFile, modified: Option<FsTime>, now: Time)
         synced,
         timed,
     }
+}
+
+fn record(conn: &Context, file: &OpenFile) {
+    if matches!(file.kind, OpenKind::Pipe(_)) {
+        return;
+    }
+    let is_directory = matches!(file.kind, OpenKind::Directory);
+    conn.record(file.uid, || {
+        let open = file.open.map(|open| open.0);
+        let moved = file.moved;
+        let stream = |tables: &mut Tables| tables.get(file.open?)?.request.stream.clone();
+        let mut path = now_at(conn, file);
+        if let Some(stream) = conn.server.locked(stream) {
+            path = format!("{path}:{stream}");
+        }
+        let deed = Deed::Close { open, moved };
+        Act::done(deed, &file.share.name, &path, is_directory)
+    });
 }
 
 /// Closes opens without a CLOSE request: no reply can report a failure, so the log does.
@@ -140,7 +161,9 @@ fn release(conn: &Context, file: &OpenFile, now: Time) -> Result<()> {
     let Some(open) = file.open else { return Ok(()) };
     let closed = conn.server.locked(|tables| tables.close(open));
     match closed.map(|closed| closed.delete) {
-        Ok(Some(doomed)) => super::modify::remove_doomed(&conn.server, &file.share, &doomed, now),
+        Ok(Some(doomed)) => {
+            super::modify::remove_doomed(conn, (file.uid, &file.share), &doomed, now)
+        }
         _ => Ok(()),
     }
 }

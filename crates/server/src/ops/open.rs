@@ -25,6 +25,7 @@ use super::{
     modify,
 };
 use crate::{
+    act::{Act, Deed},
     context::{Call, Park, Retry},
     error::{Because, Result},
     files::{OpenFile, OpenKind, Stream},
@@ -37,7 +38,7 @@ use crate::{
     },
     vfs::{FileId, Kind, OpenHow, Stat, Vfs, VfsError, VfsFile},
 };
-use alloc::{string::String, sync::Arc};
+use alloc::{format, string::String, sync::Arc};
 use coax_wire::{header::Fid, status::Status};
 
 /// What an open did.
@@ -401,7 +402,8 @@ impl Opener<'_, '_> {
         else {
             return;
         };
-        modify::remove_doomed_for_others(self.call.conn, self.share, &doomed, self.call.now);
+        let by = (self.call.header.uid, &**self.share);
+        modify::remove_doomed_for_others(self.call.conn, by, &doomed, self.call.now);
     }
 
     fn install_held(&mut self, held: Held, row: Row) -> Opened {
@@ -413,6 +415,7 @@ impl Opener<'_, '_> {
         let facts = held.facts.seen(server, self.share, now);
         let (action, access) = (held.action, held.access);
         let file = self.open_file_of(held, row, &facts);
+        self.record(action, &file);
         self.call.conn.files.insert(file);
         self.call.chain_fid = Some(row.fid);
         Opened {
@@ -422,6 +425,29 @@ impl Opener<'_, '_> {
             oplock: row.oplock,
             access,
         }
+    }
+
+    fn record(&self, action: Action, file: &OpenFile) {
+        let is_directory = matches!(file.kind, OpenKind::Directory);
+        let (share, created) = (&*self.share.name, action == Action::Created);
+        let at = match self.spec.path.kind() {
+            PathKind::Stream(stream) => format!("{}:{stream}", file.path),
+            _ => file.path.clone(),
+        };
+        let made = created && is_directory;
+        if made {
+            let act = || Act::done(Deed::MakeDirectory, share, &at, true);
+            self.call.conn.record(file.uid, act);
+        }
+        let deed = Deed::Open {
+            open: file.open.map(|open| open.0),
+            created,
+            truncated: matches!(action, Action::Overwritten | Action::Superseded),
+            reads: file.access & (access::READ_DATA | access::EXECUTE) != 0,
+            writes: file.access & WRITING != 0,
+        };
+        let act = || Act::done(deed, share, &at, is_directory);
+        self.call.conn.record(file.uid, act);
     }
 
     /// The connection's record of the open.
@@ -455,6 +481,8 @@ impl Opener<'_, '_> {
             stream,
             mode: self.spec.mode,
             written: false,
+            moved: Default::default(),
+            counted: Default::default(),
         }
     }
 }

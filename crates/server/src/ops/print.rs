@@ -1,6 +1,7 @@
 //! Print jobs: start, append, close.
 
 use crate::{
+    act::{Act, Deed},
     budget::Resource,
     context::{Call, Context},
     error::{Because, Result},
@@ -53,9 +54,26 @@ pub fn begin(call: &mut Call<'_>, identifier: &str) -> Result<Fid> {
         stream: Default::default(),
         mode: 0,
         written: false,
+        moved: Default::default(),
+        counted: Default::default(),
     });
     call.chain_fid = Some(fid);
+    record(call, fid);
     Ok(fid)
+}
+
+fn record(call: &Call<'_>, fid: Fid) {
+    let Ok(file) = call.file(fid) else { return };
+    call.conn.record(file.uid, || {
+        let deed = Deed::Open {
+            open: None,
+            created: true,
+            truncated: false,
+            reads: false,
+            writes: true,
+        };
+        Act::done(deed, &file.share.name, &file.path, false)
+    });
 }
 
 /// Appends to a job and ignores the offset: printers do not seek. `None`: `fid` is no job.
@@ -69,7 +87,9 @@ pub fn append(call: &mut Call<'_>, fid: Fid, data: &[u8]) -> Result<Option<usize
     let (OpenKind::PrintJob(job), Some(file)) = (&mut opened.kind, &opened.file) else {
         return Ok(None);
     };
-    Ok(Some(job.append(&**file, data)?))
+    let spooled = job.append(&**file, data)?;
+    opened.moved.add_written(spooled);
+    Ok(Some(spooled))
 }
 
 /// Closes a job: it gets its final name, and an event reports it. If the connection is gone, or the job is empty, it is

@@ -56,6 +56,7 @@ pub fn read(call: &mut Call<'_>, fid: Fid, offset: u64, len: usize) -> Result<Re
     let read = fetch(call.conn, ready, offset, len)?;
     let fid = call.file(fid)?.fid;
     let end = offset.saturating_add(read.len() as u64);
+    call.file_mut(fid)?.moved.add_read(read.len());
     call.conn.files.reposition(fid, |opened| {
         opened.position = end;
         opened.stream.position = end;
@@ -139,7 +140,9 @@ pub fn write_part(call: &mut Call<'_>, fid: Fid, offset: u64, data: &[u8]) -> Re
     call.conn
         .files
         .reposition(fid, |opened| opened.stream.position = end);
-    call.file_mut(fid)?.stream.known = KnownLength {
+    let opened = call.file_mut(fid)?;
+    opened.moved.add_written(written);
+    opened.stream.known = KnownLength {
         bytes: size.max(end),
         resizes,
     };

@@ -26,7 +26,36 @@ pub struct Census {
     pub locks: usize,
 }
 
+/// What the tables remember on purpose after its cause is gone. Each number is bounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Remembered {
+    /// Addresses with connections, which share a budget.
+    pub addresses: usize,
+    /// Addresses from which log-ons failed,
+    pub failed_addresses: usize,
+    /// and users whose log-ons failed.
+    pub failed_users: usize,
+    /// Log-ons that wait for the close of other connections.
+    pub evictions: usize,
+    /// Folders whose names are indexed.
+    pub folders: usize,
+    /// Removed files whose long names may come back.
+    pub removed_names: usize,
+}
+
 impl Tables {
+    /// Counts what is remembered.
+    pub fn remembered(&self) -> Remembered {
+        Remembered {
+            addresses: self.addresses.len(),
+            failed_addresses: self.failed_log_ons.addresses.len(),
+            failed_users: self.failed_log_ons.users.len(),
+            evictions: self.evictions.0.len(),
+            folders: self.names.folders(),
+            removed_names: self.tunnel.len(),
+        }
+    }
+
     /// Counts all rows.
     pub fn census(&self) -> Census {
         Census {

@@ -60,7 +60,7 @@ mod write_times;
 #[cfg(test)]
 mod tests;
 
-pub use census::Census;
+pub use census::{Census, Remembered};
 pub use connection::Limits;
 pub use event::{Event, Wake};
 pub use failed_log_ons::Turn;

@@ -129,7 +129,10 @@ pub(super) fn release(call: &Call<'_>, place: &Place, open: OpenId) -> Result<()
         Err(_) => None,
     };
     match doomed {
-        Some(doomed) => remove_doomed(server, &place.share, &doomed, call.now),
+        Some(doomed) => {
+            let by = (call.header.uid, &*place.share);
+            remove_doomed(call.conn, by, &doomed, call.now)
+        }
         None => Ok(()),
     }
 }

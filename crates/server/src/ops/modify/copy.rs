@@ -14,6 +14,7 @@ use super::{
 use crate::vfs::VfsFile;
 use crate::vfs::path::join;
 use crate::{
+    act::Deed,
     context::{Call, Park},
     error::{Because, Error, Result},
     names::{
@@ -375,11 +376,21 @@ impl Copier<'_, '_> {
             Ok(())
         };
         let copied = self.copy_claimed(source, (to, there), &finish);
+        if let Ok(Step::Done) = copied {
+            self.record(source.path, to);
+        }
         if !held.get() {
             return copied.and_then(|step| unsynced.take().map_or(Ok(step), Err));
         }
         let released = release(self.call, &self.from, from);
         copied.and_then(|step| released.map(|()| step))
+    }
+
+    fn record(&self, from: &str, to: &str) {
+        self.from.record(self.call, (from, false), || Deed::Copy {
+            to_share: self.spec.target_place.share.name.clone(),
+            to: to.into(),
+        });
     }
 
     fn copy_claimed(

@@ -3,6 +3,7 @@
 use super::claim::{Wish, request};
 use super::place::{Place, no_stream};
 use crate::{
+    act::Deed,
     context::Call,
     error::{Because, Result},
     names::path::ClientPath,
@@ -77,6 +78,9 @@ pub(super) fn creating<T>(
             tables.report_created(share, path, kind == Kind::Directory);
         }
     });
+    if made.is_ok() && kind == Kind::Directory {
+        place.record(call, (path, true), || Deed::MakeDirectory);
+    }
     made
 }
 

@@ -1,8 +1,9 @@
 //! Removes files marked for deletion at their last close.
 
 use crate::{
+    act::{Act, Deed},
     context::Context,
-    error::{Because, Result},
+    error::{Because, Error, Result},
     event::Event,
     names::attributes::Attributes,
     names_cache::Change,
@@ -17,7 +18,8 @@ use crate::{
     table::Doomed,
     vfs::{Vfs, VfsError},
 };
-use coax_wire::{status::Status, time::Time};
+use alloc::format;
+use coax_wire::{header::Uid, status::Status, time::Time};
 
 /// Removes a name that is due for deletion from the file system, the folder's index and the tables, and notifies
 /// watchers of the folder.
@@ -25,11 +27,12 @@ use coax_wire::{status::Status, time::Time};
 /// # Errors
 /// File system errors; the tables have removed it in any case.
 pub(in crate::ops) fn remove_doomed(
-    server: &Server,
-    share: &Share,
+    conn: &Context,
+    (uid, share): (Uid, &Share),
     doomed: &Doomed,
     now: Time,
 ) -> Result<()> {
+    let server = &conn.server;
     let removed = match share.vfs() {
         Some(vfs) => remove_name(server, share, &**vfs, doomed, now),
         None => Err(Status::ACCESS_DENIED.because(Reason::NoFiles)),
@@ -40,17 +43,35 @@ pub(in crate::ops) fn remove_doomed(
             tables.report_removed(doomed.share, &doomed.path, doomed.is_directory);
         }
     });
+    if removed != Err(VfsError::NotFound.into()) {
+        conn.record(uid, || act(share, doomed, removed));
+    }
     removed
+}
+
+fn act(share: &Share, doomed: &Doomed, removed: Result<()>) -> Act {
+    let deed = match doomed.is_directory {
+        true => Deed::RemoveDirectory,
+        false => Deed::Delete,
+    };
+    let path = match &doomed.stream {
+        Some(stream) => format!("{}:{stream}", doomed.path),
+        None => doomed.path.clone(),
+    };
+    Act {
+        failed: removed.err().map(Error::status),
+        ..Act::done(deed, &share.name, &path, doomed.is_directory)
+    }
 }
 
 /// The same without a reply that could report a failure: a log event does.
 pub(in crate::ops) fn remove_doomed_for_others(
     conn: &mut Context,
-    share: &Share,
+    (uid, share): (Uid, &Share),
     doomed: &Doomed,
     now: Time,
 ) {
-    let removed = remove_doomed(&conn.server, share, doomed, now);
+    let removed = remove_doomed(conn, (uid, share), doomed, now);
     note_not_deleted(conn, share, &doomed.path, removed);
 }
 

@@ -2,6 +2,7 @@
 
 use crate::ops::locate::Finder;
 use crate::{
+    act::{Act, Deed},
     context::{Call, Park, Retry},
     error::{Because, Result},
     names::path::{ClientPath, PathKind},
@@ -87,6 +88,17 @@ impl Place {
             now: call.now,
             exact: call.is_case_exact(&self.share),
         }
+    }
+
+    /// Records a change of the file or folder at `path`, for an audit log.
+    pub(super) fn record(
+        &self,
+        call: &Call<'_>,
+        (path, is_directory): (&str, bool),
+        deed: impl FnOnce() -> Deed,
+    ) {
+        let act = || Act::done(deed(), &self.share.name, path, is_directory);
+        call.conn.record(call.header.uid, act);
     }
 
     /// Refuses new names in a folder that is about to be removed.

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::vfs::path::join;
 use crate::{
+    act::Deed,
     context::{Call, Park},
     error::{Because, Result},
     names::{
@@ -345,6 +346,10 @@ pub(super) fn move_name(
         tables.rename_paths(share, from, to);
         tables.report_renamed(share, from, to, is_directory);
     });
+    place.record(call, (from, is_directory), || Deed::Rename {
+        to: to.into(),
+        replaced: replace,
+    });
     Ok(())
 }
 
@@ -377,5 +382,6 @@ pub fn hard_link(
     })?;
     let server = &call.conn.server;
     server.locked(|tables| tables.report_created(place.share.id, &to, false));
+    place.record(call, (&from, false), || Deed::Link { to });
     Ok(())
 }

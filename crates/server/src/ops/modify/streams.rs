@@ -7,6 +7,7 @@ use super::{
     claim::{Claimed, Wish, ask, release, request},
 };
 use crate::{
+    act::Deed,
     context::Call,
     error::{Because, Result},
     names::path::{ClientPath, PathKind},
@@ -20,6 +21,7 @@ use crate::{
     vfs::{FileId, Kind, OpenHow, VfsFile},
 };
 use alloc::{
+    format,
     string::{String, ToString},
     sync::Arc,
 };
@@ -77,7 +79,9 @@ pub(super) fn rename(
     claiming(call, place, &found, |_| {
         let (id, from) = (found.facts.stat.id, found.stream.name());
         make_way(call, &found.base, id, (from, to), false)?;
-        move_stream(&found.stream, &found.base, to, None).map(drop)
+        move_stream(&found.stream, &found.base, to, None)?;
+        record_rename(call, place, &found.path, (from, to));
+        Ok(())
     })
 }
 
@@ -122,10 +126,23 @@ pub(super) fn rename_open(
         call.conn.server.locked(back);
         return moved.map(drop);
     };
+    record_rename(call, place, path, (from, to.unwrap_or_default()));
     let opened = call.file_mut(fid)?;
     opened.id = new_id;
     opened.file = Some(file);
     Ok(())
+}
+
+/// Records that a stream was renamed; without a new name it became the file's data.
+fn record_rename(call: &Call<'_>, place: &Place, path: &str, (from, to): (&str, &str)) {
+    let named = |stream: &str| match stream.is_empty() {
+        true => path.to_string(),
+        false => format!("{path}:{stream}"),
+    };
+    place.record(call, (&named(from), false), || Deed::Rename {
+        to: named(to),
+        replaced: to.is_empty(),
+    });
 }
 
 /// The stream's name in the target path of a rename; `None`: the file's own data.
