@@ -1,4 +1,5 @@
-//! What the server remembers across restarts: the limits that pacing has learned of each client.
+//! What the server remembers across restarts: the limits that pacing has learned of each client, and one day of figures by the
+//! minute.
 //!
 //! One file, `coax.redb`, in the state folder. It is an embedded database (redb) because a crash at any instant must leave
 //! the last complete state, and redb needs no C compiler. The server works without it: whatever prevents its
@@ -7,6 +8,7 @@
 mod clients;
 mod error;
 mod file;
+mod history;
 mod store;
 
 #[cfg(test)]
@@ -15,4 +17,5 @@ mod tests;
 pub use clients::{AGE_MAX_S, CLIENTS_MAX, Client};
 pub use error::{OpenError, SetAside, StoreError};
 pub use file::{FILE, FORMAT};
+pub use history::{ClientSample, HISTORY_MINUTES, Minute, OTHERS, SAMPLES_MAX, ShareSample};
 pub use store::{Opened, Store};

@@ -8,6 +8,7 @@ use crate::{
     clients::{self, Client},
     error::{OpenError, SetAside, StoreError},
     file::{self, FILE},
+    history::{self, Minute},
 };
 
 /// The open database.
@@ -57,5 +58,22 @@ impl Store {
         gone: &[IpAddr],
     ) -> Result<(), StoreError> {
         clients::write(&self.0, now_s, changed, gone)
+    }
+
+    /// The minutes of the last day up to `now` (minutes since 1970), the oldest first; minutes without any activity are missing.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn history(&self, now: u64) -> Result<Vec<Minute>, StoreError> {
+        history::read(&self.0, now)
+    }
+
+    /// Adds `minute` to what is known of the same minute and removes what is older than a day before `now` (minutes since 1970),
+    /// all or nothing. It is on disk when this returns.
+    ///
+    /// # Errors
+    /// The file cannot be written; it is as before.
+    pub fn write_minute(&self, now: u64, minute: Minute) -> Result<(), StoreError> {
+        history::write(&self.0, now, minute)
     }
 }

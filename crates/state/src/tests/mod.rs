@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod history;
 mod power_cuts;
 
 use std::{fs, net::Ipv4Addr, path::Path};
