@@ -117,6 +117,27 @@ impl Meter {
         self.doing == Doing::Waiting && self.recent.is_old(now)
     }
 
+    /// The account as it is at `now`, with the wait that is not over yet: without it, a client that has all it asked for and does
+    /// not go on would look as fast as before. `kernel` are the counters at this moment.
+    #[must_use]
+    pub fn looked_at(mut self, now: Time, kernel: Kernel) -> Self {
+        let span = now - self.at;
+        match self.doing {
+            Doing::Waiting if self.is_idle(span) => return self,
+            // the pieces of a message are charged together, at its end
+            Doing::Receiving => return self,
+            Doing::Waiting => {
+                self.slice.gaps = sum(self.slice.gaps, span);
+                self.slice.longest = self.slice.longest.max(span);
+            }
+            Doing::Serving | Doing::Parked => self.think(span),
+            Doing::Sending => self.slice.sending = sum(self.slice.sending, span),
+        }
+        self.at = self.at.max(now);
+        self.sample(now, kernel);
+        self
+    }
+
     /// Bytes were read; `whole`: they end with the end of a message. Returns whether [`Self::sample`] is due.
     pub fn received(&mut self, now: Time, bytes: usize, whole: bool) -> bool {
         let span = now - self.at;
