@@ -245,3 +245,42 @@ fn after_a_takeover_the_new_server_answers() {
     assert_eq!(object(&site)["process"], new.child.id());
     new.stop();
 }
+
+#[test]
+fn the_last_day_is_kept_across_restarts_and_is_refused_without_a_state_folder() {
+    let site = Site::new();
+    let server = start(&site);
+    let refused = status(&site, &["--history"]);
+    assert!(!refused.status.success());
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(text.contains("'coax:state directory'"), "{text}");
+    drop(server);
+    let (socket, state) = (site.path("status"), site.path("state"));
+    let (socket, state) = (socket.display(), state.display());
+    let global = format!("coax:status socket = {socket}\ncoax:state directory = {state}\n");
+    site.configure(&global, "");
+    let bytes = content(7, 300_000);
+    for name in ["one.bin", "two.bin"] {
+        let server = Server::start(&site);
+        let copy = Copying::begin(&server.url(&format!("DATA/{name}")), &bytes);
+        copy.finish(&[]);
+        // the end writes the minute that is not over
+        server.stop();
+    }
+    let _server = Server::start(&site);
+    let day = status(&site, &["--history", "--json"]);
+    assert!(day.status.success(), "{day:?}");
+    let day: Value = serde_json::from_slice(&day.stdout).unwrap();
+    let minutes = day["minutes"].as_array().unwrap();
+    let sum = |list: &str, field: &str| -> u64 {
+        let rows = minutes
+            .iter()
+            .flat_map(|minute| minute[list].as_array().unwrap());
+        rows.map(|row| row[field].as_u64().unwrap()).sum()
+    };
+    assert_eq!(sum("shares", "written"), 600_000, "{day}");
+    assert!(sum("clients", "received") > 600_000, "{day}");
+    assert_eq!(minutes[0]["clients"][0]["address"], "127.0.0.1");
+    let text = String::from_utf8(status(&site, &["--history"]).stdout).unwrap();
+    assert!(text.contains("DATA") && text.contains("600.0 kB"), "{text}");
+}

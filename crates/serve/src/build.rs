@@ -152,6 +152,7 @@ fn engine_config(settings: &Settings) -> Result<Config> {
         time_server: global.time_server,
         domain_logons: domain_logons(global),
         messages: global.netbios.messages,
+        audit: global.audit.is_some(),
         ..Config::default()
     })
 }

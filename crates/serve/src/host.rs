@@ -16,8 +16,10 @@ use coax_clock::Clock;
 
 use super::{
     admission::Admission,
+    audit::Audit,
     budgets::means,
     ci::Counts,
+    history::History,
     lanes::Lanes,
     pacing::LearnedLimits,
     pcap::Capture,
@@ -56,8 +58,12 @@ pub(super) struct Host {
     pub(super) printing: Printing,
     /// What is known of the cards of clients that were connected.
     pub(super) limits: Arc<LearnedLimits>,
+    /// One day of figures.
+    pub(super) history: History,
     /// The packet capture, if enabled.
     pub(super) capture: Option<Capture>,
+    /// The audit log, if there is one.
+    pub(super) audit: Option<Arc<Audit>>,
     /// The faults that are injected, if any.
     pub(super) faults: Option<Arc<Plan>>,
     /// What a server for continuous integration counts.
@@ -106,7 +112,9 @@ impl Host {
             clients: Registry::default(),
             networks: Mutex::default(),
             limits: Arc::default(),
+            history: History::default(),
             capture: None,
+            audit: None,
             faults: None,
             ci: None,
             local: OnceLock::new(),
@@ -166,8 +174,15 @@ impl Host {
         self.phases.begin(generation);
     }
 
-    /// Waits, for a limited time, until log lines and captured packets are written.
+    /// Opens log files again by their names.
+    pub(super) fn reopen_logs(&self) {
+        self.audit.iter().for_each(|audit| audit.reopen());
+        self.reporter.reopen();
+    }
+
+    /// The server's end: waits, for a limited time, until log lines and captured packets are written.
     pub(super) fn flush(&self) {
+        self.audit.iter().for_each(|audit| audit.finish());
         self.capture.iter().for_each(Capture::flush);
         self.reporter.flush();
     }

@@ -12,6 +12,7 @@
 mod accounts;
 mod admission;
 mod advice;
+mod audit;
 mod begin;
 mod bound;
 mod budgets;
@@ -24,6 +25,7 @@ mod folders;
 mod guess;
 mod guest;
 mod handed;
+mod history;
 pub mod holder;
 mod host;
 mod ipx;
@@ -86,8 +88,8 @@ use tokio::{
     sync::mpsc,
 };
 
-pub use self::{bound::Bound, probe::why_not_writable, reload::Read};
 use self::{
+    audit::Audit,
     build::Built,
     ci::{CiStart, Counts, Ended, Watch},
     commands::Runner,
@@ -103,9 +105,10 @@ use self::{
     takeover::Takeover,
     tuning::Tuning,
 };
+pub use self::{bound::Bound, probe::why_not_writable, reload::Read};
 use coax_ethernet::Station;
 use coax_fault::{Fault, Plan};
-use coax_smbconf::settings::Settings;
+use coax_smbconf::settings::{AuditTarget, Settings};
 
 /// Additional threads for work that must not queue behind clients.
 const SPARE_THREADS: usize = 16;
@@ -258,6 +261,11 @@ impl Running {
             .map(|target| pcap::Capture::start(target, reporter.clone()))
             .transpose()
             .context("cannot begin the capture")?;
+        let audit = parts
+            .audit
+            .map(|sink| Audit::start(sink, &settings, reporter.clone()))
+            .transpose()
+            .context("the system gives no thread for the audit log")?;
         let Built {
             server,
             folders,
@@ -265,7 +273,7 @@ impl Running {
         } = parts.built;
         let service = Service::new(server, settings, folders.clone(), numbers, 0);
         let mut host = Host::new(service, reporter, printing, tuning);
-        host.capture = capture;
+        (host.capture, host.audit) = (capture, audit.map(Arc::new));
         (host.faults, host.ci) = (under_test.faults, under_test.counts);
         let host = Arc::new(host);
         let (alive, gone) = mpsc::channel(1);
@@ -424,7 +432,11 @@ fn policy(settings: &Settings) -> sandbox::Policy {
     let log = report::log_path(settings);
     let folder = log.as_deref().and_then(|path| Path::new(path).parent());
     let state = memory::folder(settings);
-    let folders = folder.into_iter().chain(state.as_deref());
+    let audit = match &settings.global.audit {
+        Some(AuditTarget::File(path)) => path.parent(),
+        _ => None,
+    };
+    let folders = folder.into_iter().chain(state.as_deref()).chain(audit);
     policy.allow(folders, sandbox::Rights::Write);
     policy
 }

@@ -9,6 +9,7 @@ mod descriptor;
 mod faults;
 mod memory;
 mod print;
+mod sampled;
 mod shown;
 mod transmit;
 mod unwanted;
@@ -322,6 +323,10 @@ impl Link {
         while let Some(event) = engine.as_mut().and_then(Connection::poll_event) {
             inner.story.event(now, event);
         }
+        let acts = engine.as_mut().map(Connection::take_acts);
+        inner.story.acts(&acts.unwrap_or_default());
+        let sample = self.sample(&mut inner, engine.as_mut());
+        self.host.history.add(sample);
         if let Some(mut tap) = self.tap() {
             tap.end();
         }

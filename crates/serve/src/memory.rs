@@ -1,5 +1,5 @@
-//! Keeps what pacing has learned in the database of the state folder. A thread of its own opens, reads and writes it, so
-//! that a slow or damaged disk delays no client.
+//! Keeps what pacing has learned, and the history, in the database of the state folder. A thread of its own opens, reads and
+//! writes it, so that a slow or damaged disk delays no client.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -14,7 +14,7 @@ use std::{
 use coax_smbconf::{diagnostic::Diagnostic, settings::Settings};
 use coax_state::{FILE, OpenError, Opened, Store};
 
-use super::{host::Host, pacing::LearnedLimits, report::Reporter};
+use super::{history::this_minute, host::Host, pacing::LearnedLimits, report::Reporter};
 
 /// The thread's name. [`super::end_with_the_runtime`] leaves out its panics: redb panics on some damaged files, which
 /// [`coax_state`] reports as damage.
@@ -83,6 +83,7 @@ impl Memory {
             };
             // Any panic is redb's, on a file that was damaged while it was open.
             if catch_unwind(AssertUnwindSafe(|| keeper.run(&host, &stopped))).is_err() {
+                host.history.keep_in(None);
                 let path = folder.join(FILE);
                 host.reporter
                     .notice(format!("{} is damaged; {WITHOUT}", path.display()));
@@ -118,11 +119,15 @@ struct Keeper<'a> {
 impl Keeper<'_> {
     /// Opens the database and writes changes until the server stops, or another process has taken over.
     fn run(mut self, host: &Host, stopped: &Receiver<()>) {
-        let mut store = None;
+        let mut store: Option<Arc<Store>> = None;
+        let mut minute = this_minute();
         loop {
             if store.is_none() {
                 match self.open() {
-                    Ok(opened) => store = opened,
+                    Ok(opened) => {
+                        store = opened.map(Arc::new);
+                        host.history.keep_in(store.clone());
+                    }
                     Err(error) => {
                         self.tell(format!("cannot be used: {error}"));
                         return;
@@ -132,10 +137,17 @@ impl Keeper<'_> {
             self.tried = None;
             let period = if store.is_some() { PERIOD } else { AGAIN };
             let goes_on = stopped.recv_timeout(period) == Err(RecvTimeoutError::Timeout);
+            let ends = !goes_on || host.is_handed_over();
             if let Some(store) = &store {
                 self.write(store);
+                if ends || this_minute() != minute {
+                    self.write_history(host, store, minute);
+                    minute = this_minute();
+                }
             }
-            if !goes_on || host.is_handed_over() {
+            if ends {
+                // Another process may use the file once nobody holds it.
+                host.history.keep_in(None);
                 return;
             }
         }
@@ -183,6 +195,19 @@ impl Keeper<'_> {
             Ok(()) => self.told = false,
             Err(error) => {
                 self.limits.give_back(changes);
+                self.tell(format!("cannot be written: {error}"));
+            }
+        }
+    }
+
+    fn write_history(&mut self, host: &Host, store: &Store, minute: u64) {
+        let Some(sample) = host.history.collect(host.clients.samples(), minute) else {
+            return;
+        };
+        match store.write_minute(this_minute(), sample.clone()) {
+            Ok(()) => self.told = false,
+            Err(error) => {
+                host.history.give_back(sample);
                 self.tell(format!("cannot be written: {error}"));
             }
         }

@@ -112,10 +112,12 @@ impl Operation<'_> {
                 }
                 wish = self.signals.next() => match wish {
                     Wish::Stop => return None,
-                    Wish::ReopenLogs => self.host.reporter.reopen(),
+                    Wish::ReopenLogs => self.host.reopen_logs(),
                     Wish::Reload => {
                         if self.host.settings().global.log_file.is_some() {
-                            self.host.reporter.reopen();
+                            self.host.reopen_logs();
+                        } else if let Some(audit) = &self.host.audit {
+                            audit.reopen();
                         }
                         notify::reloading();
                         self.reload().await;
@@ -174,7 +176,7 @@ impl Operation<'_> {
                 wish = self.signals.next() => match wish {
                     // Nobody waits for the clients any more.
                     Wish::Stop => return Left::InTime,
-                    Wish::ReopenLogs => self.host.reporter.reopen(),
+                    Wish::ReopenLogs => self.host.reopen_logs(),
                     Wish::Reload => self.host.reporter.notice("stopping: nothing is reloaded"),
                 },
             }

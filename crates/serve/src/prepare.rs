@@ -8,8 +8,8 @@ use std::{os::unix::net::UnixListener, path::PathBuf};
 use coax_ethernet::{Interface, OpenError, Port, Protocol};
 use coax_netbios::Transport;
 
-use super::bound::Bound;
 pub use super::rejected::Rejected;
+use super::{audit, bound::Bound};
 use super::{
     build::{self, Built},
     commands::Runner,
@@ -26,6 +26,8 @@ use coax_smbconf::{
     diagnostic::Diagnostic,
     settings::{IpxInterface, Pacing, Settings, ShareSettings},
 };
+
+const AUDIT_HELP: &str = "name a file in a folder that this user may write to, journal or syslog with 'coax:audit' or --audit";
 
 /// A server that could start.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ pub(super) struct Parts {
     pub(super) runner: Runner,
     /// The capture file.
     pub(super) capture: Option<pcap::Target>,
+    /// Where the audit log goes.
+    pub(super) audit: Option<audit::Sink>,
     /// The account to switch to.
     pub(super) account: Option<Account>,
     /// Where a new process can ask for the sockets.
@@ -73,15 +77,17 @@ impl Prepared {
             warnings.push(Diagnostic::warning(why).help("the log goes to standard error alone"));
             None
         });
+        let audit = audit::Sink::open(settings);
         let user = settings.global.run_as.as_deref();
         let account = user.map(Account::find).transpose();
-        match (server, sockets, account) {
-            (Ok(built), Ok(sockets), Ok(account)) => Ok(Self {
+        match (server, sockets, account, audit) {
+            (Ok(built), Ok(sockets), Ok(account), Ok(audit)) => Ok(Self {
                 parts: Parts {
                     built,
                     sockets,
                     runner: Runner::default(),
                     capture: None,
+                    audit,
                     account,
                     control: None,
                     status: None,
@@ -90,11 +96,15 @@ impl Prepared {
                 log,
                 warnings,
             }),
-            (server, sockets, account) => {
+            (server, sockets, account, audit) => {
                 log.into_iter().for_each(LogFile::discard);
                 let mut reasons = warnings;
                 reasons.extend(server.err().into_iter().flat_map(|r| r.0));
                 reasons.extend(account.err().map(Diagnostic::error));
+                match audit {
+                    Ok(sink) => sink.into_iter().for_each(audit::Sink::discard),
+                    Err(why) => reasons.push(Diagnostic::error(why).help(AUDIT_HELP)),
+                }
                 reasons.extend(sockets.err().into_iter().flat_map(|r| r.0));
                 Err(Rejected(reasons))
             }
@@ -118,6 +128,7 @@ impl Prepared {
     /// Releases everything and leaves no files behind.
     pub fn discard(self) {
         self.log.into_iter().for_each(LogFile::discard);
+        self.parts.audit.into_iter().for_each(audit::Sink::discard);
     }
 }
 

@@ -1,15 +1,20 @@
 //! Records and reports the events of one client, from its first byte to its last.
 
-use std::{net::IpAddr, time::Instant};
+mod audited;
+mod sampled;
+
+use std::{net::IpAddr, sync::Arc, time::Instant};
 
 use coax_server::{Event, RefusedRequest, Transmit};
 use coax_wire::{nbt::session::Framing, time::Time};
 
 use super::{
     advice::Party,
+    audit::Audit,
     carrier::Carrier,
     ci::Inspector,
     guess::{Clues, guess},
+    history::Sampled,
     host::Host,
     outcome::End,
     repeats::{Repeats, Report},
@@ -47,6 +52,12 @@ pub(super) struct Story {
     requests: u64,
     bytes_in: u64,
     heard: Instant,
+    /// The audit log, if there is one, and the client's system for it.
+    audit: Option<Arc<Audit>>,
+    system: String,
+    /// Refused requests, and what the history has of the figures.
+    refusals: u64,
+    sampled: Sampled,
 }
 
 impl Story {
@@ -84,6 +95,10 @@ impl Story {
             requests: 0,
             bytes_in: 0,
             heard: Instant::now(),
+            audit: host.audit.clone(),
+            system: String::new(),
+            refusals: 0,
+            sampled: Sampled::default(),
         }
     }
 
@@ -244,6 +259,7 @@ impl Story {
             }
             Event::Connected { share } => {
                 self.uses_a_share = true;
+                self.audit_connect(&share);
                 self.reporter.tell(Line::Tree { client, share });
                 self.tell_who();
             }
@@ -331,6 +347,8 @@ impl Story {
     }
 
     fn refused(&mut self, what: String, status: String, why: String, setting: Option<String>) {
+        self.audit_refused(&what, &status, &why);
+        self.refusals = self.refusals.saturating_add(1);
         if let Some(inspector) = &mut self.inspector {
             inspector.reason(&why, setting.as_deref());
         }
@@ -353,6 +371,8 @@ impl Story {
 
     /// Records a request that was refused after log-on.
     fn request_refused(&mut self, now: Time, refused: RefusedRequest) {
+        self.audit_request_refused(&refused);
+        self.refusals = self.refusals.saturating_add(1);
         if let Some(inspector) = &mut self.inspector {
             inspector.reason(&refused.why, refused.setting.as_deref());
         }

@@ -5,7 +5,7 @@
 
 use std::{
     os::fd::AsFd,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use coax_clock::Clock;
@@ -13,6 +13,12 @@ use coax_waits::{Meter, Request};
 use coax_wire::time::Time;
 
 use super::pacing;
+
+/// Whether accounts are kept: always, except for measurements of what they cost (tests/live/cost.py).
+fn is_on() -> bool {
+    static ON: OnceLock<bool> = OnceLock::new();
+    *ON.get_or_init(|| std::env::var_os("COAX_ACCOUNT").is_none_or(|value| value != "off"))
+}
 
 /// The account of one client.
 #[derive(Debug, Default)]
@@ -31,7 +37,7 @@ impl Waits {
     /// The server begins to work on a message.
     pub(super) fn request(&self, now: Time, message: &[u8], uses_a_share: bool) {
         let mut meter = self.lock();
-        if meter.is_none() && uses_a_share {
+        if meter.is_none() && uses_a_share && is_on() {
             *meter = Some(Box::new(Meter::new(now)));
         }
         if let Some(meter) = &mut *meter {
@@ -73,9 +79,10 @@ impl Waits {
         }
     }
 
-    /// The account now.
-    pub(super) fn now(&self) -> Option<Meter> {
-        self.lock().as_deref().cloned()
+    /// The account now, with the wait that is not over yet.
+    pub(super) fn now(&self, now: Time, socket: &impl AsFd) -> Option<Meter> {
+        let meter = self.lock().as_deref().cloned();
+        meter.map(|meter| meter.looked_at(now, pacing::kernel(socket)))
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Box<Meter>>> {

@@ -4,11 +4,13 @@
 //! `%` macros ([`crate::macros`]), which are known only when a client connects. [`crate::table`] is the only place that
 //! maps parameters to fields.
 
+mod audit;
 mod global;
 mod netbios;
 mod share;
 mod types;
 
+pub use audit::{AuditEvent, AuditEvents, AuditTarget};
 pub use global::GlobalSettings;
 pub use netbios::{AutoSetting, IpxInterface, NetbiosSettings, NodeTypeSetting};
 pub use share::{Access, Secret, ShareSettings};

@@ -10,8 +10,8 @@ use super::hosts::HostList;
 use super::list::{Names, Patterns, words};
 use super::nearest::{self, Nearest};
 use super::settings::{
-    CaseMode, LetterCase, MangledNames, MapReadonly, MapToGuest, NtlmAuth, Pacing, Protocol,
-    Secret, Security, Signing, StrictLocking,
+    AuditEvents, AuditTarget, CaseMode, LetterCase, MangledNames, MapReadonly, MapToGuest,
+    NtlmAuth, Pacing, Protocol, Secret, Security, Signing, StrictLocking,
 };
 
 /// Maximum length of a NetBIOS name, characters (RFC 1001 section 14.1).
@@ -115,6 +115,22 @@ pub const MACRO_FILE: Codec<Option<String>> = Codec {
     },
     nearest: nearest::none,
     show: |v| v.clone().unwrap_or_default(),
+};
+
+/// Where the audit log goes, or none.
+pub const AUDIT: Codec<Option<AuditTarget>> = Codec {
+    kind: "path, journal, syslog, syslog:FACILITY or no",
+    read: |t| AuditTarget::parse(unquoted(t)),
+    nearest: nearest::none,
+    show: |v| v.as_ref().map_or("no".into(), ToString::to_string),
+};
+
+/// What the audit log records.
+pub const AUDIT_EVENTS: Codec<AuditEvents> = Codec {
+    kind: "list of events",
+    read: |t| AuditEvents::parse(&words(t)),
+    nearest: nearest::none,
+    show: ToString::to_string,
 };
 
 /// The name of a local user.

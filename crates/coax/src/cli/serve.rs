@@ -28,7 +28,8 @@ use coax_smbconf::diagnostic::{Diagnostic, Severity};
 use coax_smbconf::explain;
 use coax_smbconf::load::{Loaded, load, local_addresses};
 use coax_smbconf::settings::{
-    GuestAccess, IpxInterface, Listener, Listeners, MapToGuest, NtlmAuth, Settings, ShareSettings,
+    AuditTarget, GuestAccess, IpxInterface, Listener, Listeners, MapToGuest, NtlmAuth, Settings,
+    ShareSettings,
 };
 use coax_smbconf::share_argument::ShareArg;
 use coax_smbconf::value::NETBIOS_NAME;
@@ -94,6 +95,10 @@ pub struct ServeArgs {
     /// Socket options for all clients, in smbd's syntax: -O 'TCP_NODELAY SO_SNDBUF=65536'
     #[arg(short = 'O', long, value_name = "OPTIONS", value_parser = option_value)]
     pub socket_options: Option<String>,
+    /// Write an audit log, one JSON object for each operation on files and each refused request (docs/audit.md): a file,
+    /// journal, syslog or syslog:FACILITY
+    #[arg(long, value_name = "FILE|journal|syslog", value_parser = audit)]
+    pub audit: Option<AuditTarget>,
     /// Report as JSON, one object a line (docs/events.md)
     #[arg(long)]
     pub json: bool,
@@ -246,6 +251,9 @@ impl ServeArgs {
             && global.map_to_guest == MapToGuest::Never
         {
             global.map_to_guest = MapToGuest::BadUser;
+        }
+        if self.audit.is_some() {
+            global.audit.clone_from(&self.audit);
         }
         settings.json = self.json;
         self.diagnostics.apply(settings);
@@ -452,6 +460,10 @@ fn option(text: &str) -> Result<String, String> {
         Some((key, _)) if !key.trim().is_empty() && !text.contains('\n') => Ok(text.into()),
         _ => Err("write KEY=VALUE, as 'read raw = no'".into()),
     }
+}
+
+fn audit(text: &str) -> Result<AuditTarget, String> {
+    AuditTarget::parse(text)?.ok_or_else(|| "write a path, journal or syslog".into())
 }
 
 /// A value of one line.

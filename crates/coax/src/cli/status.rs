@@ -1,6 +1,7 @@
 //! `coax status`: what a server on this machine does now.
 
 pub(super) mod ask;
+mod history;
 mod text;
 mod waits;
 
@@ -43,6 +44,9 @@ pub struct StatusArgs {
     /// Look again each second, with rates, until the server ends
     #[arg(long)]
     pub watch: bool,
+    /// What shares and clients did in the last day, by the minute
+    #[arg(long, conflicts_with = "watch")]
+    pub history: bool,
 }
 
 /// What to do instead of looking.
@@ -71,6 +75,7 @@ pub fn main(args: &StatusArgs) -> ExitCode {
         Some(What::Close { file }) => on_file(args, file, "closed", |open| Ask::Close { open }),
         Some(What::Unlock { file }) => on_file(args, file, "unlocked", |open| Ask::Unlock { open }),
         Some(What::Kick { client }) => kick(args, *client),
+        None if args.history => day(args),
         None if args.watch => watch(args),
         None => look(args).map(|status| shown(args, &status, None)),
     };
@@ -83,6 +88,14 @@ pub fn main(args: &StatusArgs) -> ExitCode {
 fn look(args: &StatusArgs) -> Result<Status, ask::AskError> {
     match ask::ask(&args.socket, Ask::Status)? {
         Answer::Status(status) => Ok(*status),
+        _ => Err(ask::AskError::Senseless),
+    }
+}
+
+fn day(args: &StatusArgs) -> Result<ExitCode, ask::AskError> {
+    match ask::ask(&args.socket, Ask::History)? {
+        Answer::History(day) if args.json => Ok(print(&format!("{}\n", serde_json::json!(day)))),
+        Answer::History(day) => Ok(print(&history::report(&day))),
         _ => Err(ask::AskError::Senseless),
     }
 }

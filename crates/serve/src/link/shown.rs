@@ -1,16 +1,17 @@
 //! A client as `coax status` shows it.
 
 use std::{
-    sync::{Arc, TryLockError, Weak},
+    sync::{Arc, MutexGuard, TryLockError, Weak},
     time::Duration,
 };
 
 use coax_server::table::OpenId;
 use rustix::net::Shutdown;
 
-use super::Link;
+use super::{Inner, Link};
 use crate::{
     advice,
+    history::Sample,
     status::{AccountStatus, ClientStatus, Shown},
 };
 
@@ -32,20 +33,26 @@ impl Drop for Link {
     }
 }
 
+impl Link {
+    /// The client's state, unless a thread serves it all the time.
+    fn try_inner(&self) -> Option<MutexGuard<'_, Inner>> {
+        for _ in 0..TRIES {
+            match self.inner.try_lock() {
+                Ok(inner) => return Some(inner),
+                Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            }
+        }
+        None
+    }
+}
+
 impl Shown for Link {
     fn show(&self) -> ClientStatus {
-        let meter = self.waits.now();
         let now = self.host.clock.now();
+        let meter = self.waits.now(now, &self.socket);
         let account = meter.as_ref().map(|meter| AccountStatus::of(meter, now));
-        for _ in 0..TRIES {
-            let inner = match self.inner.try_lock() {
-                Ok(inner) => inner,
-                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => {
-                    std::thread::sleep(PAUSE);
-                    continue;
-                }
-            };
+        if let Some(inner) = self.try_inner() {
             let mut status = inner.story.status(inner.outbox.sent_total());
             if let (Some(meter), Some(engine)) = (&meter, &inner.engine)
                 && let Some(copy) = meter.copy()
@@ -64,6 +71,14 @@ impl Shown for Link {
             account,
             ..ClientStatus::default()
         }
+    }
+
+    fn sample(&self) -> Option<Sample> {
+        let mut inner = self.try_inner()?;
+        let mut engine = inner.engine.take();
+        let sample = Self::sample(self, &mut inner, engine.as_mut());
+        inner.engine = engine;
+        Some(sample)
     }
 
     fn close(&self, open: OpenId) {

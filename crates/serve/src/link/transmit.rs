@@ -71,6 +71,7 @@ impl Link {
             }
             story.event(self.host.clock.now(), event);
         }
+        story.acts(&engine.take_acts());
         story.explain();
         if story.deadline().is_some() {
             story.report_repeats(self.host.clock.now());

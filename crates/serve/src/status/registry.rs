@@ -9,11 +9,14 @@ use std::{
 use coax_server::table::OpenId;
 
 use super::shape::ClientStatus;
+use crate::history::Sample;
 
 /// A client that can be shown and disconnected.
 pub(crate) trait Shown: Send + Sync {
     /// What it does now.
     fn show(&self) -> ClientStatus;
+    /// What it did since the last look; nothing if a thread serves it all the time.
+    fn sample(&self) -> Option<Sample>;
     /// Closes an open if it is this client's.
     fn close(&self, open: OpenId);
     /// Frees what only a client at work needs.
@@ -48,6 +51,12 @@ impl Registry {
     /// What they do now. No lock is held while a client is asked.
     pub(crate) fn show(&self) -> Vec<ClientStatus> {
         self.all().iter().map(|client| client.show()).collect()
+    }
+
+    /// What they did since the last look.
+    pub(crate) fn samples(&self) -> Vec<Sample> {
+        let all = self.all();
+        all.iter().filter_map(|client| client.sample()).collect()
     }
 
     /// Has an open closed, whosever it is.

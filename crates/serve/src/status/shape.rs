@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::account::{AccountStatus, AdviceStatus};
+use super::{
+    account::{AccountStatus, AdviceStatus},
+    history::HistoryStatus,
+};
 
 /// The version of these objects; it grows if a field changes its meaning or goes.
 pub const SCHEMA: u32 = 1;
@@ -34,6 +37,24 @@ pub struct Status {
     pub print_jobs: Vec<String>,
     /// Limits of the server and how much of them is used.
     pub limits: Vec<LimitStatus>,
+    /// The audit log, if there is one.
+    #[serde(default)]
+    pub audit: Option<AuditStatus>,
+}
+
+/// The audit log.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditStatus {
+    /// Its file, `journal` or `syslog`.
+    pub to: String,
+    /// Entries that were passed on,
+    pub written: u64,
+    /// that wait in memory,
+    pub waiting: u64,
+    /// and that were dropped because too many waited.
+    pub dropped: u64,
+    /// Why nothing can be passed on at the moment.
+    pub problem: Option<String>,
 }
 
 /// A client.
@@ -139,6 +160,8 @@ pub struct LimitStatus {
 pub enum Ask {
     /// The [`Status`].
     Status,
+    /// The [`HistoryStatus`].
+    History,
     /// Close an open file.
     Close {
         /// Its number.
@@ -162,6 +185,8 @@ pub enum Ask {
 pub enum Answer {
     /// To [`Ask::Status`].
     Status(Box<Status>),
+    /// To [`Ask::History`].
+    History(Box<HistoryStatus>),
     /// It was done.
     Done,
     /// It was not.

@@ -18,8 +18,9 @@ use coax_server::{
 };
 use coax_smbconf::settings::Settings;
 
+use super::history::HistoryStatus;
 use super::shape::{Answer, Ask, FILES_MAX, FileStatus, LimitStatus, SCHEMA, Status};
-use crate::host::Host;
+use crate::{history::this_minute, host::Host};
 
 /// The longest question, bytes.
 const ASK_MAX: u64 = 4096;
@@ -92,6 +93,7 @@ fn answer(host: &Host, stream: &UnixStream) -> io::Result<()> {
     BufReader::new(stream.take(ASK_MAX)).read_line(&mut line)?;
     let answer = match serde_json::from_str::<Ask>(&line) {
         Ok(Ask::Status) => Answer::Status(Box::new(status(host))),
+        Ok(Ask::History) => history(host),
         Ok(Ask::Close { open }) => close(host, OpenId(open)),
         Ok(Ask::Unlock { open }) => unlock(host, OpenId(open)),
         Ok(Ask::Kick { client }) => kick(host, client),
@@ -103,6 +105,13 @@ fn answer(host: &Host, stream: &UnixStream) -> io::Result<()> {
     text.push('\n');
     let mut stream = stream;
     stream.write_all(text.as_bytes())
+}
+
+fn history(host: &Host) -> Answer {
+    match host.history.read() {
+        Ok(minutes) => Answer::History(Box::new(HistoryStatus::of(SCHEMA, this_minute(), minutes))),
+        Err(why) => Answer::Refused { why },
+    }
 }
 
 fn kick(host: &Host, client: u64) -> Answer {
@@ -189,6 +198,7 @@ fn status(host: &Host) -> Status {
         networks: host.networks(),
         print_jobs: host.printing.waiting(),
         limits: limits(host, &server),
+        audit: host.audit.as_ref().map(|audit| audit.status()),
     }
 }
 

@@ -119,6 +119,7 @@ fn start(built: build::Built, settings: Settings, reporter: Reporter, tuning: Tu
         sockets: Sockets::open(&settings, &mut Default::default(), &mut Vec::new()).unwrap(),
         runner: Runner::default(),
         capture: None,
+        audit: None,
         status: None,
         account: None,
         control: None,

@@ -4,7 +4,8 @@ use crate::log_level::LogLevels;
 use std::path::{Path, PathBuf};
 
 use super::{
-    MapToGuest, NetbiosSettings, NtlmAuth, Pacing, Protocol, Security, Signing, SocketOption,
+    AuditEvents, AuditTarget, MapToGuest, NetbiosSettings, NtlmAuth, Pacing, Protocol, Security,
+    Signing, SocketOption,
 };
 use crate::hosts::{HostAccess, HostList};
 
@@ -130,6 +131,12 @@ pub struct GlobalSettings {
     pub log_file: Option<String>,
     /// `max log size`, KiB, at which the log is renamed to `.old`; 0 means never.
     pub max_log_kib: u32,
+    /// `coax:audit`: where the audit log goes.
+    pub audit: Option<AuditTarget>,
+    /// `coax:audit events`: what it records.
+    pub audit_events: AuditEvents,
+    /// `coax:audit queue`, KiB of entries that wait in memory at most.
+    pub audit_queue_kib: u32,
 }
 
 impl GlobalSettings {
@@ -203,6 +210,9 @@ impl Default for GlobalSettings {
             log_level: LogLevels::all(1),
             log_file: None,
             max_log_kib: 5_000,
+            audit: None,
+            audit_events: AuditEvents::ALL,
+            audit_queue_kib: 4_096,
         }
     }
 }

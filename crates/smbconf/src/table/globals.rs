@@ -4,9 +4,9 @@ use super::parameter::{Parameter, slot};
 use crate::log_level::LOG_LEVEL;
 use crate::sockopt::SOCKET_OPTIONS;
 use crate::value::{
-    BOOL, CODE_PAGE, COUNT, COUNT16, FILE, HOSTS, INVERSE, MACRO_FILE, MAP_TO_GUEST, MAX_PROTOCOL,
-    MESSAGE_SIZE, MIN_PROTOCOL, MINUTES, NETBIOS_NAME, NETBIOS_NAMES, NTLM_AUTH, PACING,
-    PASSDB_BACKEND, PORTS, SECURITY, SIGNING, TEXT, USER, WORDS,
+    AUDIT, AUDIT_EVENTS, BOOL, CODE_PAGE, COUNT, COUNT16, FILE, HOSTS, INVERSE, MACRO_FILE,
+    MAP_TO_GUEST, MAX_PROTOCOL, MESSAGE_SIZE, MIN_PROTOCOL, MINUTES, NETBIOS_NAME, NETBIOS_NAMES,
+    NTLM_AUTH, PACING, PASSDB_BACKEND, PORTS, SECURITY, SIGNING, TEXT, USER, WORDS,
 };
 
 pub(super) const NAMES: &[Parameter] = &[
@@ -198,7 +198,7 @@ pub(super) const CONNECTIONS: &[Parameter] = &[
     slot!(Global, "coax:status socket", status_socket, FILE,
         "A Unix socket at which 'coax status' asks the server what it does; without it, 'status' in systemd's RuntimeDirectory, or none.").at_start(),
     slot!(Global, "coax:state directory", state_directory, FILE,
-        "The folder of coax.redb, the database of what pacing has learned of clients; without it, and without systemd's StateDirectory, this is lost when the server stops.").at_start(),
+        "The folder of coax.redb, the database of what pacing has learned of clients and of the figures of the last day (coax status --history); without it, and without systemd's StateDirectory, there is none.").at_start(),
     slot!(Global, "coax:takeover time", takeover_seconds, COUNT,
         "Seconds that clients with open files have to finish in the old process after a takeover."),
     slot!(Global, "keepalive", keepalive_seconds, COUNT, "Seconds between NetBIOS keep-alives to an idle client; 0 means none.")
@@ -218,4 +218,10 @@ pub(super) const CONNECTIONS: &[Parameter] = &[
         .also(&["debug level"]),
     slot!(Global, "log file", log_file, MACRO_FILE, "The file to log to, besides standard error.").at_start(),
     slot!(Global, "max log size", max_log_kib, COUNT, "KiB at which the log file is renamed to '.old'; 0 means never.").at_start(),
+    slot!(Global, "coax:audit", audit, AUDIT,
+        "Where a line of JSON goes for each open, close, rename, deletion, new folder and refused request (docs/audit.md).").at_start(),
+    slot!(Global, "coax:audit events", audit_events, AUDIT_EVENTS,
+        "What the audit log records: connect, open, close, rename, link, copy, delete, mkdir, rmdir, refused, all or none; '!open' takes one away.").at_start(),
+    slot!(Global, "coax:audit queue", audit_queue_kib, COUNT,
+        "KiB of audit entries that wait in memory for a slow or full disk; further entries are counted and dropped.").at_start(),
 ];

@@ -143,6 +143,11 @@ fn other_value(parameter: &Parameter) -> (&'static str, &'static str) {
         "b, p, m or h" => ("H", "h"),
         "labels separated by dots" => ("lab.example", "lab.example"),
         "smbpasswd:FILE" => ("smbpasswd:/etc/x, guest", "smbpasswd:/etc/x"),
+        "path, journal, syslog, syslog:FACILITY or no" => ("syslog:LOCAL5", "syslog:local5"),
+        "list of events" => (
+            "!open, !close",
+            "connect rename link copy delete mkdir rmdir refused",
+        ),
         kind => panic!("{}: no value of kind '{kind}' is tried", parameter.name),
     }
 }

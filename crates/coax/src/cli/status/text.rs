@@ -1,7 +1,7 @@
 //! The status as text.
 
 use coax_report::explain::words::harmless;
-use coax_serve::status::{ClientStatus, FileStatus, NetworkStatus, Status};
+use coax_serve::status::{AuditStatus, ClientStatus, FileStatus, NetworkStatus, Status};
 
 use crate::cli::files::text::size;
 
@@ -28,6 +28,7 @@ pub(super) fn report(status: &Status, before: Option<(&Status, f64)>) -> String 
             ));
         }
     }
+    out.push_str(&audit(status.audit.as_ref()));
     if !status.clients.is_empty() {
         out.push('\n');
         let rows = status.clients.iter().map(|client| row(client, before));
@@ -71,6 +72,21 @@ pub(super) fn report(status: &Status, before: Option<(&Status, f64)>) -> String 
         }
     }
     out
+}
+
+/// The audit log, if it lacks entries or cannot be written.
+fn audit(audit: Option<&AuditStatus>) -> String {
+    let Some(audit) = audit.filter(|audit| audit.dropped > 0 || audit.problem.is_some()) else {
+        return String::new();
+    };
+    let problem = audit.problem.as_deref().unwrap_or("it is written again");
+    format!(
+        "audit log {}: {} entries waiting, {} dropped: {}\n",
+        harmless(&audit.to),
+        audit.waiting,
+        audit.dropped,
+        harmless(problem)
+    )
 }
 
 const CLIENTS: [&str; 10] = [
@@ -171,7 +187,7 @@ fn file(file: &FileStatus) -> Vec<String> {
 }
 
 /// Columns as wide as their longest cell.
-fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
+pub(super) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
     let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
     let all: Vec<Vec<String>> = std::iter::once(heads).chain(rows).collect();
     let columns = all.iter().map(Vec::len).max().unwrap_or(0);
@@ -274,6 +290,7 @@ mod tests {
                 deleted_at_close: false,
             }],
             files_total: 1,
+            audit: None,
             limits: vec![LimitStatus {
                 what: "clients".into(),
                 used: 9,
