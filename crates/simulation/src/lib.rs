@@ -20,6 +20,7 @@ pub mod rng;
 pub mod rules;
 pub mod shrink;
 pub mod speak;
+pub mod week;
 pub mod world;
 
 use rng::Rng;

@@ -214,7 +214,7 @@ fn high(number: u32) -> u16 {
 }
 
 /// Word count, words, byte count, bytes.
-fn block(words: &[u16], bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn block(words: &[u16], bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![words.len() as u8];
     out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
     out.extend((bytes.len() as u16).to_le_bytes());
