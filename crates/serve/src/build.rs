@@ -287,6 +287,7 @@ fn ipc() -> Share {
         comment: "Remote IPC".into(),
         kind: ShareKind::Ipc,
         browseable: true,
+        home_of: None,
         admission: Admission {
             guest: Some(Access::Write),
             ..Admission::default()
@@ -350,6 +351,7 @@ fn disk_share(settings: &Settings, share: &ShareSettings, folder: &Folder) -> Sh
         comment: plain(&share.comment, settings, &share.name),
         kind,
         browseable: share.browseable,
+        home_of: share.home_of.clone(),
         admission: admission(share),
         options,
         volume: if share.volume.is_empty() {

@@ -27,6 +27,7 @@ mod guest;
 mod handed;
 mod history;
 pub mod holder;
+pub mod homes;
 mod host;
 mod ipx;
 mod lanes;

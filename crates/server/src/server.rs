@@ -65,6 +65,13 @@ impl Server {
         begins.next().is_none().then_some(first)
     }
 
+    /// The share that this name means for `user`: `HOMES` is the user's home folder, as in Samba.
+    pub fn share_for(&self, user: Option<&str>, name: &str) -> Option<&Arc<Share>> {
+        let own = || self.shares.iter().find(|share| share.is_home_of(user));
+        let is_homes = name.eq_ignore_ascii_case("homes");
+        self.share(name).or_else(|| is_homes.then(own).flatten())
+    }
+
     /// Runs `work` on the shared tables, unlocks them, and then wakes the affected connections.
     pub fn locked<T>(&self, work: impl FnOnce(&mut Tables) -> T) -> T {
         crate::table::locked(&*self.tables, work)
@@ -98,15 +105,18 @@ impl Server {
 
     /// The shares in share lists: disk shares, then printers, then `IPC$`, each kind in the order of the configuration.
     /// ps2sdk's smbman counts the disk shares of a NetShareEnum reply and shows as many of its first entries.
-    pub fn browseable(&self) -> impl Iterator<Item = &Arc<Share>> {
+    /// A home folder is only in the list of its `user`.
+    pub fn browseable(&self, user: Option<&str>) -> impl Iterator<Item = &Arc<Share>> {
         let kinds: [fn(&ShareKind) -> bool; 3] = [
             |kind| matches!(kind, ShareKind::Disk(_)),
             |kind| matches!(kind, ShareKind::Printer(_)),
             |kind| matches!(kind, ShareKind::Ipc),
         ];
-        kinds.into_iter().flat_map(|is_kind| {
+        kinds.into_iter().flat_map(move |is_kind| {
             let shown = self.shares.iter().filter(|share| share.browseable);
-            shown.filter(move |share| is_kind(&share.kind))
+            let shown =
+                shown.filter(move |share| share.home_of.is_none() || share.is_home_of(user));
+            shown.filter(move |share: &&Arc<Share>| is_kind(&share.kind))
         })
     }
 

@@ -211,6 +211,8 @@ pub struct Share {
     pub kind: ShareKind,
     /// Whether share lists contain it.
     pub browseable: bool,
+    /// The user whose home folder it is: only this user's share lists contain it, and `HOMES` is another name of it.
+    pub home_of: Option<String>,
     /// Access control.
     pub admission: Admission,
     /// Options.
@@ -231,6 +233,7 @@ impl Share {
             comment: String::new(),
             kind,
             browseable: true,
+            home_of: None,
             admission: Admission {
                 guest: Some(Access::Write),
                 ..Admission::default()
@@ -239,6 +242,14 @@ impl Share {
             volume: name.into(),
             file_system: "NTFS".into(),
         }
+    }
+
+    /// Whether it is the home folder of this user.
+    pub fn is_home_of(&self, user: Option<&str>) -> bool {
+        let (Some(owner), Some(user)) = (&self.home_of, user) else {
+            return false;
+        };
+        owner.eq_ignore_ascii_case(user)
     }
 
     /// The service string of tree connects ([MS-CIFS] 2.2.4.55.2).

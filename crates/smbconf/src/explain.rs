@@ -123,7 +123,8 @@ pub fn markdown() -> String {
          at start with their line. `--explain-config` explains each line of a file.\n\n\
          A line is a comment (`#` or `;` first), a section (`[name]`) or `key = value`. A backslash at its end joins the \
          next line. Case and blanks in keys do not matter. Share parameters in `[global]` are the defaults of the shares \
-         below. Paths after `include` are relative to the including file.\n",
+         below. Paths after `include` are relative to the including file. `[homes]` is the template of a share \
+         for each user ([users](users.md#home-folders)).\n",
     );
     for (title, list) in groups() {
         let _ = write!(out, "\n## {title}\n\n");

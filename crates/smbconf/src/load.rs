@@ -221,9 +221,6 @@ impl Loader {
         self.section.clone_from(&name);
         self.current = match name.to_lowercase().as_str() {
             _ if is_global(&name) => Current::Global,
-            "homes" => {
-                Current::Skipped("coax gives users no home folders: define a share for each")
-            }
             "printers" => Current::Skipped("define each printer as a share with 'printable = yes'"),
             "ipc$" => Current::Skipped("IPC$ is there by itself"),
             lower => Current::Share(

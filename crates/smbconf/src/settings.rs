@@ -30,6 +30,8 @@ pub struct Settings {
     pub global: GlobalSettings,
     /// The shares in the order of definition; names are unique without case.
     pub shares: Vec<ShareSettings>,
+    /// `[homes]`: the template of a share for each user.
+    pub homes: Option<ShareSettings>,
     /// Users from the command line, in addition to those of [`GlobalSettings::smb_passwd_file`]. Only their hashes are
     /// kept.
     pub users: Vec<User>,

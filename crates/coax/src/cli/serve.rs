@@ -190,6 +190,8 @@ impl ServeArgs {
             }
             loaded.settings.shares.push(share);
         }
+        let said = coax_serve::homes::add(&mut loaded.settings);
+        loaded.diagnostics.extend(said);
         let listens = !self.nbt.is_empty() || !self.direct.is_empty();
         self.testing
             .apply(&mut loaded.settings, listens, self.temporary.is_some());

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use coax_smbconf::settings::{Settings, ShareSettings};
 
+use crate::homes;
+
 /// What the process may do beneath a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rights {
@@ -37,6 +39,12 @@ impl Policy {
                 policy.paths.push((folder.into(), Rights::Write));
             }
         }
+        // For users who are added later.
+        let homes = settings.homes.as_ref().and_then(homes::root);
+        policy.allow(
+            homes.into_iter().filter(|root| root.is_dir()),
+            Rights::Write,
+        );
         let global = &settings.global;
         let users = [global.password_file(), global.username_map.as_deref()];
         // The folder instead of the file: editors replace the file by a new one.

@@ -172,8 +172,10 @@ fn with_pipe<T>(
     work: impl FnOnce(&mut Pipe, &Asker<'_>) -> Result<T>,
 ) -> Result<T> {
     let server = Arc::clone(&call.conn.server);
+    let user = call.session().ok().and_then(|session| session.user.clone());
     let asker = Asker {
         server: &server,
+        user: user.as_deref(),
         now: call.now,
     };
     let account = call.conn.account.clone();
@@ -253,6 +255,7 @@ pub fn remote_administration(call: &mut Call<'_>, whole: &Transaction) -> Result
     let client = rap::Client {
         asker: Asker {
             server: &call.conn.server,
+            user: call.session()?.user.as_deref(),
             now: call.now,
         },
         session: call.session()?,
@@ -375,6 +378,7 @@ fn call_pipe(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let mut pipe = Pipe::new(service(call, &whole.name)?);
     let asker = Asker {
         server: &call.conn.server,
+        user: call.session()?.user.as_deref(),
         now: call.now,
     };
     exchange(&mut pipe, &asker, whole).map(TransFlow::Reply)

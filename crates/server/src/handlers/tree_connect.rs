@@ -133,7 +133,9 @@ fn note_password(call: &mut Call<'_>, share: &Share, password: &[u8], by_passwor
 
 fn find_share(call: &mut Call<'_>, path: &str) -> Result<Arc<Share>> {
     let name = share_name(path);
-    let found = call.conn.server.share(name).cloned();
+    let user = call.session()?.user.clone();
+    let server = &call.conn.server;
+    let found = server.share_for(user.as_deref(), name).cloned();
     found.ok_or_else(|| {
         let (status, why) = (Status::BAD_NETWORK_NAME, "no share has that name");
         refuse(call, name, status, why, None).into()

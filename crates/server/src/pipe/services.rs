@@ -19,6 +19,8 @@ use coax_wire::{
 pub struct Asker<'a> {
     /// The server.
     pub server: &'a Server,
+    /// The user who asks; `None` is a guest.
+    pub user: Option<&'a str>,
     /// The current time.
     pub now: Time,
 }
@@ -126,7 +128,10 @@ fn serve(asker: &Asker<'_>, call: &srvsvc::Call) -> Vec<u8> {
     let server = asker.server;
     match call {
         srvsvc::Call::ShareEnum { level, resume } => {
-            let shares: Vec<_> = server.browseable().map(|share| share_info(share)).collect();
+            let shares: Vec<_> = server
+                .browseable(asker.user)
+                .map(|share| share_info(share))
+                .collect();
             srvsvc::share_enum_results(*level, &shares, *resume)
         }
         srvsvc::Call::ShareGetInfo { name, level } => {

@@ -25,6 +25,7 @@ impl Story {
     fn write(&mut self, data: &[u8]) -> Result<()> {
         let asker = Asker {
             server: &self.server.server,
+            user: None,
             now: NOW,
         };
         self.pipe.write(&asker, data)

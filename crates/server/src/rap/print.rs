@@ -14,7 +14,7 @@ pub(super) fn list(client: &Client<'_>, request: &Request<'_>) -> Result<Answer,
     let records: Result<Vec<_>, u16> = client
         .asker
         .server
-        .browseable()
+        .browseable(client.asker.user)
         .filter(|share| is_queue(share))
         .map(|share| record(client, request, share))
         .collect();

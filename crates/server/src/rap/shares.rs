@@ -14,7 +14,7 @@ const LONGEST_NAME: usize = 12;
 /// NetShareEnum.
 pub(super) fn list(client: &Client<'_>, request: &Request<'_>) -> Result<Answer, u16> {
     let level = level(request)?;
-    let shares = client.asker.server.browseable();
+    let shares = client.asker.server.browseable(client.asker.user);
     let fitting = shares.filter(|share| client.encode(&share.name).len() <= LONGEST_NAME);
     let records: Vec<_> = fitting.map(|share| record(client, level, share)).collect();
     listed(request, &records)

@@ -35,6 +35,7 @@ fn ask(server: &TestServer, user: Option<&str>, parameters: &[u8]) -> Answer {
     let client = Client {
         asker: Asker {
             server: &server.server,
+            user: session.user.as_deref(),
             now: NOW,
         },
         session: &session,
@@ -51,6 +52,33 @@ fn words_of(answer: &Answer) -> Vec<u16> {
     (0..answer.parameters.len() / 2)
         .map(|index| word(&answer.parameters, index))
         .collect()
+}
+
+#[test]
+fn a_home_folder_is_listed_for_its_user_alone_who_may_call_it_homes() {
+    let mut server = server();
+    server.edit(|inner| {
+        let kind = inner.shares[0].kind.clone();
+        inner.shares.push(Arc::new(Share {
+            home_of: Some("Anna".into()),
+            ..Share::for_guests(5, "ANNA", kind)
+        }));
+    });
+    let count = |user| words_of(&ask(&server, user, b"\0\0WrLeh\0B13BWz\0\x01\0\0\x10"))[2];
+    assert_eq!(
+        [count(None), count(Some("ben")), count(Some("ANNA"))],
+        [3, 3, 4]
+    );
+    let found = |user| {
+        server
+            .server
+            .share_for(user, "Homes")
+            .map(|share| share.id.0)
+    };
+    assert_eq!(
+        [found(None), found(Some("ben")), found(Some("anna"))],
+        [None, None, Some(5)]
+    );
 }
 
 #[test]

@@ -38,7 +38,10 @@ impl Loader {
                 .guest_account
                 .clone_from(&self.loaded.settings.global.guest_account);
             self.loaded.diagnostics.extend(diagnostics);
-            self.loaded.settings.shares.push(share);
+            match is_homes(&share) {
+                true => self.loaded.settings.homes = Some(share),
+                false => self.loaded.settings.shares.push(share),
+            }
         }
         let global = &self.loaded.settings.global;
         if global.min_protocol > global.max_protocol {
@@ -82,9 +85,17 @@ fn modules_without_effect(share: &ShareSettings) -> impl Iterator<Item = Diagnos
     })
 }
 
+/// `[homes]` is not a share but the template of one for each user.
+fn is_homes(share: &ShareSettings) -> bool {
+    share.name.eq_ignore_ascii_case("homes")
+}
+
 /// Checks a share's path.
 fn wrong_with_path(share: &ShareSettings) -> Option<Diagnostic> {
     let ShareSettings { name, path, .. } = share;
+    if path.is_empty() && is_homes(share) {
+        return None;
+    }
     if path.is_empty() {
         let message = format!("[{name}] has no 'path', so nobody can connect to it");
         return Some(Diagnostic::warning(message));
@@ -99,7 +110,7 @@ fn wrong_with_path(share: &ShareSettings) -> Option<Diagnostic> {
 fn finish_share(draft: Draft, security: Security) -> (ShareSettings, Vec<Diagnostic>) {
     let Draft { mut share, at, .. } = draft;
     share.guest_ok |= share.guest_only;
-    share.available &= !share.path.is_empty();
+    share.available &= !share.path.is_empty() || is_homes(&share);
     let mut diagnostics: Vec<Diagnostic> = wrong_with_path(&share).into_iter().collect();
     if share.name.chars().count() > SHARE_NAME_MAX || share.name.contains(' ') {
         let message = format!("DOS and Windows 9x do not list [{}]", share.name);

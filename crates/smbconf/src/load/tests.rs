@@ -153,12 +153,21 @@ fn wrong_values_are_errors_that_name_parameter_and_line() {
 
 #[test]
 fn unsupported_sections_are_reported_and_their_lines_ignored() {
-    for section in ["homes", "Printers", "IPC$"] {
+    for section in ["Printers", "IPC$"] {
         let loaded = read(&format!("[{section}]\nread only = no\n[x]\npath = /\n"));
         assert_eq!(loaded.settings.shares.len(), 1);
         assert!(loaded.diagnostics[0].help.is_some());
         assert!(matches!(loaded.lines[0].outcome, Outcome::Ignored(_)));
     }
+}
+
+#[test]
+fn homes_is_a_template_and_no_share() {
+    let loaded = read("[Homes]\nread only = no\n[x]\npath = /\ncopy = homes\n");
+    let homes = loaded.settings.homes.as_ref().unwrap();
+    assert!(homes.available && !homes.read_only && !share(&loaded, "x").read_only);
+    assert_eq!(loaded.settings.shares.len(), 1);
+    assert_eq!(loaded.diagnostics, []);
 }
 
 #[test]

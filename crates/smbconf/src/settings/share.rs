@@ -20,6 +20,8 @@ pub enum Access {
 pub struct ShareSettings {
     /// The share name.
     pub name: String,
+    /// The user whose home folder it is ([`Settings::homes`](super::Settings::homes)): only this user sees it in lists.
+    pub home_of: Option<String>,
     /// `comment`: the comment in browse lists. May contain macros.
     pub comment: String,
     /// `path`: the folder; for a printer the spool folder. May contain macros.
@@ -164,6 +166,7 @@ impl Default for ShareSettings {
     fn default() -> Self {
         Self {
             name: String::new(),
+            home_of: None,
             comment: String::new(),
             path: String::new(),
             available: true,
