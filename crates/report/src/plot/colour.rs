@@ -31,6 +31,8 @@ const STYLE: &str = "
 .coax-plot rect.lost{fill:#d1242f}
 .coax-plot path.sent-again,.coax-plot path.lost{stroke:#d1242f;stroke-width:1.5}
 .coax-plot path.s0{stroke:#2f81d6}
+.coax-plot path.halo{stroke:#fff;stroke-width:5}
+.coax-plot path.contour{stroke:#111;stroke-width:2}
 ";
 
 /// The part of the style sheet for dark themes.

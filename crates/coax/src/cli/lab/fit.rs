@@ -6,7 +6,10 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use coax_fit::Options;
 use coax_lab::scenario::parse_size;
-use coax_report::{files::write_whole, lab::fit::Given};
+use coax_report::{
+    files::{is_stdout, write_whole},
+    lab::{fit::Given, plots},
+};
 
 /// Arguments of `coax lab fit`.
 #[derive(Debug, Args)]
@@ -47,6 +50,9 @@ pub struct FitArgs {
     /// Write the fitted scenario into this file
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
+    /// Plot the measured copies and the predicted ones with their ranges
+    #[arg(long, value_name = "FILE")]
+    pub(super) svg: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub(super) json: bool,
@@ -72,6 +78,12 @@ pub(super) fn fit(args: &FitArgs) -> Result<(String, bool)> {
     let fit = fit.context("the estimate was stopped")?;
     if let Some(out) = &args.out {
         write_whole(out, fit.found.scenario.as_file().as_bytes())?;
+    }
+    if let Some(path) = &args.svg {
+        write_whole(path, plots::ranges(&fit.found).as_bytes())?;
+        if is_stdout(path) {
+            return Ok((String::new(), true));
+        }
     }
     if args.json {
         return Ok((format!("{:#}\n", fit.json()), true));

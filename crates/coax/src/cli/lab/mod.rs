@@ -78,6 +78,9 @@ struct Common {
     /// Plot only this interval, in seconds from the start of the copy
     #[arg(long, value_name = "A..B", requires = "svg", value_parser = Part::parse)]
     span: Option<Part>,
+    /// Plot the frames of --span as arrows between client and server instead
+    #[arg(long, requires_all = ["svg", "span"])]
+    ladder: bool,
 }
 
 #[derive(Debug, Args)]
@@ -206,7 +209,13 @@ fn check_outputs(what: &What) -> Result<(), WrongUsage> {
             );
         }
         What::Import(args) => return check(args.json, &[("--out", args.out.as_deref())]),
-        What::Fit(args) => return check(args.json, &[("--out", args.out.as_deref())]),
+        What::Fit(args) => {
+            let outputs = [
+                ("--out", args.out.as_deref()),
+                ("--svg", args.svg.as_deref()),
+            ];
+            return check(args.json, &outputs);
+        }
         What::Advise(_) => return Ok(()),
     };
     if common.pcap.as_deref().is_some_and(is_stdout) {
@@ -334,7 +343,10 @@ fn observed(scenario: &Scenario, common: &Common) -> Result<Summary> {
         run::write_capture(path, &observed.capture, &observed.truth)?;
     }
     if let Some(path) = &common.svg {
-        let picture = plots::sequence::sequence(&observed, common.span)?;
+        let picture = match common.span.filter(|_| common.ladder) {
+            Some(part) => plots::ladder(&observed, part)?,
+            None => plots::sequence::sequence(&observed, common.span)?,
+        };
         write_whole(path, picture.as_bytes())?;
     }
     Ok(observed.summary)

@@ -1,4 +1,6 @@
-//! Plot of a sweep: one heat map for two keys, several for more.
+//! Plot of a sweep: one heat map for two keys, several for more, with the border of what is good enough.
+
+use std::fmt::Write as _;
 
 use super::{lines::tooltip, titles::titles};
 use crate::{
@@ -20,6 +22,8 @@ struct Layout {
 }
 
 const HEAD: f64 = 64.0;
+/// A copy is good enough if it takes at most this many times as long as the fastest one of the plot.
+const GOOD_ENOUGH: f64 = 1.25;
 const PANEL_HEAD: f64 = 26.0;
 
 impl Layout {
@@ -77,20 +81,22 @@ pub(super) fn heat(swept: &Swept, panels: usize) -> String {
     let down = panels.div_ceil(layout.across) as f64;
     let page = (width * layout.across as f64)
         .max(text_width(&title, 15.0) + 40.0)
-        .max(560.0);
+        // the legend below
+        .max(820.0);
     let mut svg = Svg::new(page, HEAD + down * height + 62.0, &title, &about);
     svg.text((20.0, 26.0), Anchor::Start, "head", &title);
     svg.text((20.0, 46.0), Anchor::Start, "faint", &about);
     let scale = scale_of(swept);
+    let limit = fastest(swept) * GOOD_ENOUGH;
     let cells = layout.columns.len() * layout.rows.len();
     for (at, runs) in swept.runs.chunks(cells.max(1)).enumerate() {
         let corner = (
             (at % layout.across) as f64 * width,
             HEAD + (at / layout.across) as f64 * height,
         );
-        panel(&mut svg, corner, &layout, swept, runs, &scale);
+        panel(&mut svg, corner, &layout, swept, runs, (&scale, limit));
     }
-    legend(&mut svg, (20.0, HEAD + down * height + 6.0), &scale);
+    legend(&mut svg, (20.0, HEAD + down * height + 6.0), &scale, limit);
     svg.finish()
 }
 
@@ -118,7 +124,7 @@ fn panel(
     layout: &Layout,
     swept: &Swept,
     runs: &[Run],
-    scale: &Scale,
+    (scale, limit): (&Scale, f64),
 ) {
     let (width, height) = layout.cell;
     let before = swept.axes.len().saturating_sub(2);
@@ -149,7 +155,54 @@ fn panel(
         };
         cell(svg, place, run, scale);
     }
+    let is_good = |run: &Run| is_good(run, limit);
+    let border = contour(area, layout.cell, layout.columns.len(), runs, &is_good);
+    svg.path(&border, "halo");
+    svg.path(&border, "contour");
     names(svg, area, layout, swept);
+}
+
+fn is_good(run: &Run, limit: f64) -> bool {
+    let seconds = run.outcome.as_ref().map(|summary| summary.seconds);
+    seconds.is_ok_and(|seconds| seconds <= limit)
+}
+
+/// The border between cells that are good enough and others, as a path.
+fn contour(
+    area: Area,
+    (width, height): (f64, f64),
+    columns: usize,
+    runs: &[Run],
+    is_good: &dyn Fn(&Run) -> bool,
+) -> String {
+    let mut path = String::new();
+    let columns = columns.max(1);
+    for (at, run) in runs.iter().enumerate() {
+        let (column, row) = (at % columns, at / columns);
+        let (x, y) = (
+            area.x + column as f64 * width - 0.5,
+            area.y + row as f64 * height - 0.5,
+        );
+        let differs = |other: Option<&Run>| other.is_some_and(|it| is_good(it) != is_good(run));
+        let right = runs.get(at + 1).filter(|_| column + 1 < columns);
+        if differs(right) {
+            let _ = write!(path, "M{:.1} {y:.1}V{:.1}", x + width, y + height);
+        }
+        if differs(runs.get(at + columns)) {
+            let _ = write!(path, "M{x:.1} {:.1}H{:.1}", y + height, x + width);
+        }
+    }
+    path
+}
+
+fn fastest(swept: &Swept) -> f64 {
+    let ended = swept
+        .runs
+        .iter()
+        .filter_map(|run| run.outcome.as_ref().ok());
+    ended
+        .map(|summary| summary.seconds)
+        .fold(f64::INFINITY, f64::min)
 }
 
 fn cell(svg: &mut Svg, place: Area, run: &Run, scale: &Scale) {
@@ -226,7 +279,7 @@ fn names(svg: &mut Svg, area: Area, layout: &Layout, swept: &Swept) {
     );
 }
 
-fn legend(svg: &mut Svg, (x, y): (f64, f64), scale: &Scale) {
+fn legend(svg: &mut Svg, (x, y): (f64, f64), scale: &Scale, limit: f64) {
     const STEPS: usize = 64;
     let area = Area {
         x: x + 20.0,
@@ -254,4 +307,16 @@ fn legend(svg: &mut Svg, (x, y): (f64, f64), scale: &Scale) {
     };
     let ticks = shown.ticks(6);
     axis(svg, area, plot::Side::Below, &shown, &ticks, "seconds");
+    if limit.is_finite() {
+        let at = (area.right() + 30.0, area.y + 6.0);
+        let line = format!("M{:.1} {:.1}H{:.1}", at.0, at.1, at.0 + 24.0);
+        svg.path(&line, "halo");
+        svg.path(&line, "contour");
+        let share = (GOOD_ENOUGH - 1.0) * 100.0;
+        let text = format!(
+            "border of {} s: {share:.0} % more than the fastest",
+            number(limit)
+        );
+        svg.text((at.0 + 30.0, at.1 + 4.0), Anchor::Start, "small", &text);
+    }
 }

@@ -1,10 +1,12 @@
-//! Plots of the lab: sequence numbers over time, table figures, sweeps.
+//! Plots of the lab: sequence numbers over time, ladder diagrams, table figures, sweeps, measured and predicted copies.
 
 mod bars;
 mod heat;
 mod indices;
+mod ladder;
 mod legend;
 mod lines;
+mod ranges;
 mod scatter;
 pub mod sequence;
 #[cfg(test)]
@@ -14,6 +16,8 @@ mod titles;
 use anyhow::{Result, ensure};
 
 pub use bars::bars;
+pub use ladder::ladder;
+pub use ranges::ranges;
 
 use super::sweep::{Sweep, Swept, grid::Axis};
 

@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use coax_lab::watch::Happened;
 
@@ -220,4 +220,82 @@ fn a_sample_is_drawn_against_each_key_and_indices_as_bars() {
         bars.contains("Sobol") && bars.contains(">link.rate<"),
         "{bars}"
     );
+}
+
+#[test]
+fn a_ladder_has_an_arrow_for_each_frame_and_says_which_part_has_room() {
+    let run = observed("dos-ms-net-full", &["size=200kB"]);
+    let part = |from, to| Part { from, to };
+    let svg = ladder(&run, part(0.0, 0.02)).unwrap();
+    check_xml(&svg);
+    let begin = run.copy.0.0;
+    let sent = run.frames.iter().filter(|seen| {
+        let is_sent = matches!(seen.happened, Happened::Sent | Happened::SentInVain);
+        is_sent && (begin..=begin + 20_000_000).contains(&seen.at.0)
+    });
+    let lines = svg.matches(r#"<path class="s0" d="M"#).count()
+        + svg.matches(r#"<path class="ack" d="M"#).count()
+        + svg.matches(r#"<path class="sent-again" d="M"#).count();
+    // the legend has a line for each kind
+    let kinds = 2 + usize::from(svg.contains(">retransmitted<"));
+    assert_eq!(lines, sent.count() + kinds);
+    assert!(svg.contains("did not arrive"), "the card drops a burst");
+    // numbers count from the beginning of the copy: the burst is its first block
+    assert!(svg.contains(">1,450 bytes from 1"), "{svg}");
+    let error = ladder(&run, part(0.0, 4.0)).unwrap_err().to_string();
+    assert!(error.contains("--span 0.."), "{error}");
+    let error = ladder(&run, part(1e6, 2e6)).unwrap_err().to_string();
+    assert!(error.contains("the copy ends"), "{error}");
+}
+
+#[test]
+fn a_heat_map_has_a_border_around_what_is_good_enough() {
+    let map = swept(
+        "dos-dls-5.0-full",
+        &[
+            "link.delay=0 ms,20 ms,60 ms",
+            "client=ms-net-3.11-full,wfw-3.11",
+        ],
+    );
+    let svg = super::sweep(&map.run(2, |_| ()));
+    check_xml(&svg);
+    let border = svg.split(r#"<path class="contour" d=""#).nth(1).unwrap();
+    let border = border.split('"').next().unwrap();
+    // the copies without delay lie on one side, in both rows or columns
+    assert_eq!(border.matches('M').count(), 2, "{border}");
+    assert!(svg.contains("25 % more than the fastest"));
+}
+
+#[test]
+fn measured_and_predicted_copies_are_drawn_with_their_ranges() {
+    let scenario = data::scenario("wfw-486").unwrap();
+    let mut found = coax_fit::Estimate {
+        parameters: Vec::new(),
+        together: Vec::new(),
+        fitted: vec![coax_fit::Fitted {
+            name: "read <1>".to_owned(),
+            seconds: 16.1,
+            model: 16.0,
+        }],
+        predictions: vec![coax_fit::Prediction {
+            name: "write".to_owned(),
+            seconds: Some(9.0),
+            low: 8.0,
+            high: 10.0,
+            fails: 0.0,
+        }],
+        scenario,
+        deviation: 0.03,
+        runs: 1,
+    };
+    let svg = ranges(&found);
+    check_xml(&svg);
+    assert!(
+        svg.contains("9 s (8 to 10)") && svg.contains("16.1 s, fitted 16 s"),
+        "{svg}"
+    );
+    found.predictions[0].seconds = None;
+    let svg = ranges(&found);
+    check_xml(&svg);
+    assert!(svg.contains("the copy fails"));
 }

@@ -135,7 +135,7 @@ fn assert_refused(set: &[&str], grid: &str, parts: &[&str]) {
 fn a_grid_that_is_wrong_names_the_argument_the_key_and_what_is_allowed() {
     for (grid, allowed) in [
         ("client.stack.windo=1,2", "receive_window"),
-        ("colour=red", "direction, size"),
+        ("colour=red", "direction, protocol, size"),
         ("client.stack.mss=1460,20", "64 to 9000"),
         ("client=modern,vax", "wfw-3.11"),
         ("stack=vax", "ms-tcpip-1.0a"),
