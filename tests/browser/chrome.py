@@ -10,13 +10,15 @@ from selenium.webdriver.chrome.service import Service
 # no sandbox: tests run as root in containers too; no name can be resolved, so nothing can leave
 ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
              "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-             "--host-resolver-rules=MAP * ~NOTFOUND", "--force-color-profile=srgb"]
+             "--force-color-profile=srgb"]
+NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND"
 
 
-def start():
+def start(loopback=False):
+    """With `loopback`, it reaches servers on this machine."""
     options = Options()
     options.binary_location = shutil.which("chromium")
-    for argument in ARGUMENTS:
+    for argument in [*ARGUMENTS, NOWHERE + ", EXCLUDE 127.0.0.1" * loopback]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
