@@ -444,6 +444,7 @@ fn opens(args: &OpenArgs) -> (u8, u8, Vec<Vec<u8>>) {
             vec![block(&[0, 0, 0], &paths(&[&args.path]))],
         ),
         Verb::OpenAndX => {
+            let [low, high] = [low(length), high(length)];
             let words = [
                 0xff,
                 0,
@@ -454,8 +455,8 @@ fn opens(args: &OpenArgs) -> (u8, u8, Vec<Vec<u8>>) {
                 0,
                 0,
                 open_mode(args),
-                low(length),
-                high(length),
+                low,
+                high,
                 0,
                 0,
                 0,
@@ -464,31 +465,32 @@ fn opens(args: &OpenArgs) -> (u8, u8, Vec<Vec<u8>>) {
             (0x2d, 0, vec![open_andx(words, path.as_bytes(), args.read)])
         }
         Verb::NtCreate => (0xa2, 0, vec![nt_create(args, wish, path.as_bytes())]),
-        Verb::Trans2Open => {
-            let mut parameters = Vec::new();
-            for word in [
-                wish,
-                mode,
-                0,
-                0,
-                0,
-                0,
-                open_mode(args),
-                low(length),
-                high(length),
-                0,
-                0,
-                0,
-                0,
-                0,
-            ] {
-                parameters.extend(word.to_le_bytes());
-            }
-            parameters.extend(path.as_bytes());
-            let first = if args.split { 20 } else { usize::MAX };
-            (0x32, 0, transaction2(0, &parameters, &[], first))
-        }
+        Verb::Trans2Open => (0x32, 0, trans2_open(args, [wish, mode], path.as_bytes())),
     }
+}
+
+fn trans2_open(args: &OpenArgs, [wish, mode]: [u16; 2], path: &[u8]) -> Vec<Vec<u8>> {
+    let [low, high] = [low(args.length), high(args.length)];
+    let words = [
+        wish,
+        mode,
+        0,
+        0,
+        0,
+        0,
+        open_mode(args),
+        low,
+        high,
+        0,
+        0,
+        0,
+        0,
+        0,
+    ];
+    let mut parameters: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    parameters.extend(path);
+    let first = if args.split { 20 } else { usize::MAX };
+    transaction2(0, &parameters, &[], first)
 }
 
 fn open_andx(mut words: [u16; 15], path: &[u8], read: Option<u16>) -> Vec<u8> {

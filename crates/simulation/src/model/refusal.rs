@@ -131,15 +131,7 @@ impl State {
         }
         let (node, read_only) = (&self.nodes[open.node], access != Access::Write);
         let lacks = |right: u8| open.rights & right == 0;
-        let transfer = |right: u8, range: Range| {
-            when(node.folder, "a folder")
-                .or(when(lacks(right), "no such right"))
-                .or(when(
-                    right == right::WRITE && node.sync_failed,
-                    "a sync failed",
-                ))
-                .or(self.locked_out(request, open, (range, at)))
-        };
+        let transfer = |right, range| self.obstacle_of_transfer(request, open, (right, range), at);
         match &request.op {
             Op::Read { offset, len, .. } => transfer(
                 right::READ,
@@ -191,6 +183,24 @@ impl State {
             )),
             _ => None,
         }
+    }
+
+    /// Why data of a range cannot be read or written.
+    fn obstacle_of_transfer(
+        &self,
+        request: &Request,
+        open: &Open,
+        (right, range): (u8, Range),
+        at: Moment<'_>,
+    ) -> Reason {
+        let node = &self.nodes[open.node];
+        when(node.folder, "a folder")
+            .or(when(open.rights & right == 0, "no such right"))
+            .or(when(
+                right == right::WRITE && node.sync_failed,
+                "a sync failed",
+            ))
+            .or(self.locked_out(request, open, (range, at)))
     }
 
     fn rename_open_obstacle(&self, open: &Open, new: &str, replace: bool) -> Reason {

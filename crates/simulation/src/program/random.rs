@@ -37,19 +37,9 @@ pub(super) fn open(rng: &mut Rng, nt: bool) -> OpenArgs {
     };
     let oplock = rng.of([Oplock::None, Oplock::None, Oplock::Exclusive, Oplock::Batch]);
     let folder = (verb == Verb::NtCreate && rng.chance(20)) || rng.chance(2);
-    let path = if folder {
-        rng.of(FOLDERS)
-    } else {
-        rng.of(FILES)
-    };
-    let path = if rng.chance(10) {
-        path.to_lowercase()
-    } else {
-        path.into()
-    };
     let mut args = OpenArgs {
         verb,
-        path,
+        path: some_path(rng, folder),
         rights: rng.of([right::READ, right::WRITE, right::READ | right::WRITE]),
         sharing: rng.of([
             Sharing::Compatibility,
@@ -80,17 +70,7 @@ pub(super) fn open(rng: &mut Rng, nt: bool) -> OpenArgs {
     };
     match verb {
         Verb::NtCreate => nt_open(&mut args, folder, rng),
-        Verb::Open => (args.if_exists, args.create, args.length) = (IfExists::Open, false, 0),
-        Verb::Create | Verb::CreateNew => {
-            let exists = if verb == Verb::Create {
-                IfExists::Overwrite
-            } else {
-                IfExists::Fail
-            };
-            (args.if_exists, args.create, args.length) = (exists, true, 0);
-            (args.rights, args.sharing) = (right::READ | right::WRITE, Sharing::Compatibility);
-        }
-        _ => {}
+        _ => core_open(&mut args),
     }
     if args.if_exists == IfExists::Fail {
         args.create = true;
@@ -99,6 +79,33 @@ pub(super) fn open(rng: &mut Rng, nt: bool) -> OpenArgs {
         args.rights = right::READ | right::WRITE;
     }
     args
+}
+
+fn some_path(rng: &mut Rng, folder: bool) -> String {
+    let path = if folder {
+        rng.of(FOLDERS)
+    } else {
+        rng.of(FILES)
+    };
+    match rng.chance(10) {
+        true => path.to_lowercase(),
+        false => path.into(),
+    }
+}
+
+/// What the core verbs cannot express.
+fn core_open(args: &mut OpenArgs) {
+    let exists = match args.verb {
+        Verb::Open => {
+            (args.if_exists, args.create, args.length) = (IfExists::Open, false, 0);
+            return;
+        }
+        Verb::Create => IfExists::Overwrite,
+        Verb::CreateNew => IfExists::Fail,
+        _ => return,
+    };
+    (args.if_exists, args.create, args.length) = (exists, true, 0);
+    (args.rights, args.sharing) = (right::READ | right::WRITE, Sharing::Compatibility);
 }
 
 fn nt_open(args: &mut OpenArgs, folder: bool, rng: &mut Rng) {
