@@ -176,6 +176,7 @@ STEPS = [
     peer("explain-copies", "copies between real programs beside the referee", "explain.fixed", 300,
          impossible=lambda: link.impossible() or ktrace.impossible()),
     peer("lab-captures", "tshark reads the lab's captures", "lab.captures", impossible=no_tshark),
+    peer("lab-stations", "NetBEUI and IPX in the lab have the frames of real copies", "lab.stations", 300, impossible=no_cable),
     peer("lab-indices", "samples and sensitivity indices beside SciPy and SALib", "lab.indices", impossible=lambda: no_package("duckdb", "SALib")),
     peer("lab-kernel", "the lab and the kernel's TCP copy the same bytes", "lab.real", 300, ("--small",), impossible=link.impossible),
     peer("lab-fit", "lab fit from two real copies", "lab.fit", 300, ("--small",), impossible=lambda: link.impossible() or no_root()),

@@ -1,6 +1,6 @@
 """tshark reads what the lab writes: every frame dissects, every checksum is right, times are nanoseconds in order.
 
-The lab writes captures of lossy copies at the client, at the server and on the wire. Payloads are a pattern; whatever
+The lab writes captures of lossy copies over TCP at the client, at the server and on the wire, and over NetBEUI and IPX on the wire. Payloads are a pattern; whatever
 protocol tshark's heuristics see in it does not count.
 """
 import subprocess
@@ -23,8 +23,25 @@ def tshark(path, *arguments):
     return done.stdout.splitlines()
 
 
+def without_tcp(path, protocol):
+    """Sentences about what is wrong with a capture of NetBEUI or IPX."""
+    # tshark 4.0 expects no negHints in SPNEGO's negTokenInit2 ([MS-SPNG] 2.2.1); over TCP it is the same
+    fault = "(_ws.malformed || _ws.expert.severity >= 0x600000 || frame.time_delta < 0) && !(smb.cmd == 0x72 && spnego)"
+    if wrong := tshark(path, "-Y", fault):
+        yield f"{path.name}: {len(wrong)} frames are wrong, the first: {wrong[0]}"
+    frames, known = tshark(path, "-T", "fields", "-e", "frame.number"), tshark(path, "-Y", protocol, "-T", "fields", "-e", "frame.number")
+    if len(frames) < 300 or frames != known:
+        yield f"{path.name}: {len(frames)} frames, {len(known)} of {protocol}; at least 300 were sent"
+    if len(tshark(path, "-Y", "smb")) < 10:
+        yield f"{path.name}: no SMB messages"
+
+
 def complaints(path):
     """Sentences about what is wrong with a capture."""
+    for transport, protocol in (("netbeui-", "llc && !ipx"), ("nbipx-", "ipx"), ("ipx-", "ipx")):
+        if path.name.startswith(transport):
+            yield from without_tcp(path, protocol)
+            return
     if wrong := tshark(path, "-Y", WRONG):
         yield f"{path.name}: {len(wrong)} frames are wrong, the first: {wrong[0]}"
     frames = tshark(path, "-Y", "tcp", "-T", "fields", "-e", "frame.time_epoch")

@@ -4,7 +4,13 @@
 use std::{fmt::Write, fs, path::Path};
 
 use coax_lab::{
-    Setup, Side, Tap, World, apps::bulk_in, link::LossParams, profile::built_in, tcp::StackParams,
+    Carrier, Setup, Side, Tap, World,
+    apps::bulk_in,
+    link::LossParams,
+    profile::built_in,
+    scenario::Scenario,
+    smb::{CopySetup, copy},
+    tcp::StackParams,
 };
 use coax_wire::time::Span;
 
@@ -45,6 +51,35 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             )?;
         }
         fs::write(folder.join(format!("{name}.truth.tsv")), truth)?;
+    }
+    without_tcp(folder)
+}
+
+/// Copies over NetBEUI and IPX, both ways, with lost frames.
+fn without_tcp(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    for carrier in [Carrier::Netbeui, Carrier::Nbipx, Carrier::Ipx] {
+        for client in ["ms-net-3.11-full", "windows-98", "nt-4-copy"] {
+            for direction in ["to-server", "to-client"] {
+                let name = carrier.name();
+                let mut scenario = Scenario::new(name);
+                scenario.choose_client(client)?;
+                for (key, value) in [("transport", name), ("direction", direction)] {
+                    scenario.set(key, value.into())?;
+                }
+                scenario.set_text("size=300000")?;
+                let mut setup = CopySetup::of(&scenario)?;
+                setup.taps = vec![Tap::Wire];
+                setup.world.link.loss_to_server = LossParams::random(0.01);
+                setup.world.link.loss_to_client = LossParams::random(0.01);
+                let mut result = copy(&setup);
+                result.copied?;
+                let capture = result.world.captures().pop().unwrap_or_default();
+                fs::write(
+                    folder.join(format!("{name}-{client}-{direction}.pcapng")),
+                    capture,
+                )?;
+            }
+        }
     }
     Ok(())
 }

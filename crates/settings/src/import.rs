@@ -188,12 +188,18 @@ impl Import {
                 text.push_str(&format!("\n[{place}]\n{lines}"));
             }
         }
-        let values = self.values();
+        // what has an effect with another transport only must not be set for this one
+        let all = self.values();
+        let (others, values): (Vec<_>, Vec<_>) = all.into_iter().partition(is_of_netbeui);
         if !values.is_empty() {
             text.push_str("\n[set]\n");
         }
         for (path, value) in values {
             text.push_str(&format!("{path} = {value}\n"));
+        }
+        for (path, value) in others {
+            let line = format!("# with transport = \"netbeui\": {path} = {value}\n");
+            text.push_str(&line);
         }
         text
     }
@@ -224,6 +230,10 @@ pub(crate) fn effect(setting: &Setting, text: &str, role: Role) -> Effect {
         }
         Ok(_) => Effect::Nothing,
     }
+}
+
+fn is_of_netbeui((path, _): &(String, toml::Value)) -> bool {
+    path.contains(".netbios.")
 }
 
 fn words<V>(map: &std::collections::BTreeMap<String, V>) -> String {

@@ -54,15 +54,6 @@ pub(super) const PLACES: [&str; 11] = [
     "link.",
 ];
 
-/// Components of NetBEUI and IPX.
-pub(super) const OF_NETBIOS: [&str; 2] = ["client.netbios", "server.netbios"];
-
-/// Whether a path is at a place or beneath it.
-pub(super) fn is_beneath(path: &str, place: &str) -> bool {
-    let rest = path.strip_prefix(place);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
 /// NetBEUI and IPX where no other system's are stated: coax's own.
 const OWN: &str = "coax";
 

@@ -33,6 +33,7 @@
 
 mod carrier;
 mod choices;
+mod effects;
 mod evidence;
 mod load;
 #[cfg(test)]
@@ -46,9 +47,10 @@ use alloc::{
     vec::Vec,
 };
 
-use choices::{CHOICES, Choices, OF_NETBIOS, PLACES, is_beneath};
+use choices::{CHOICES, Choices, PLACES};
 pub use choices::{Protocol, parse_size, parts};
 use coax_wire::time::Span;
+use effects::without_effect;
 pub use evidence::Basis;
 use load::{client_profile, described, in_file, shown};
 
@@ -155,12 +157,11 @@ impl Scenario {
                 value => scenario.take(key, value, &sources, Self::choose)?,
             }
         }
-        // who writes a transport into a file means the file's values for it
-        scenario.asked.extend(scenario.changes.keys().cloned());
-        if scenario.choices.carrier == Carrier::Tcp {
-            let is_of_netbios = |path: &str| OF_NETBIOS.iter().any(|place| is_beneath(path, place));
-            scenario.asked.retain(|path| is_of_netbios(path));
-        }
+        // a file must not set what has no effect with its own transport; with another one, its values are not used
+        let carrier = scenario.choices.carrier;
+        let paths = scenario.changes.keys();
+        let idle = paths.filter(|path| without_effect(path, carrier).is_some());
+        scenario.asked = idle.cloned().collect();
         Ok(scenario)
     }
 
