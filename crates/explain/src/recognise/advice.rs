@@ -7,11 +7,7 @@ use coax_catalog::advice::{Rule, RuleChange, rules};
 use coax_cause::{Account, Cause};
 use coax_wire::time::Span;
 
-use super::{
-    condition::Condition,
-    facts::{Facts, word},
-    slow::facts_of,
-};
+use super::{condition::Condition, facts::Facts, slow::facts_of, vocabulary::word};
 use crate::report::{Capture, Copy, Operation};
 
 /// Packets named with a piece of advice.

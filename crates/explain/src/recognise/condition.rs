@@ -1,6 +1,7 @@
 //! Conditions over facts: `FACT OPERATOR VALUE`.
 
-use super::facts::{Facts, Kind, Value, word};
+use super::facts::Facts;
+use super::vocabulary::{Kind, Value, word};
 
 /// One condition of a piece of advice.
 #[derive(Clone, Debug, PartialEq)]

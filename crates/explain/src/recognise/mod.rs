@@ -9,12 +9,14 @@ mod facts;
 mod parties;
 mod slow;
 mod stacks;
+mod vocabulary;
 
 pub use advice::{
     Advice, Change, Entry, Place, advise, advise_account, advise_operation, entries, remarks,
 };
 pub use condition::Condition;
-pub use facts::{Facts, Value, Word, vocabulary};
+pub use facts::Facts;
 pub(crate) use parties::recognise;
 pub use parties::{named_client, profiles};
 pub(crate) use stacks::recognise as recognise_stacks;
+pub use vocabulary::{Value, Word, vocabulary};
