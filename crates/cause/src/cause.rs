@@ -202,6 +202,14 @@ causes! {
         kind: Window,
         meaning: "The congestion window was still growing, and nothing had been lost.",
     }
+    Pacing {
+        key: "pacing",
+        label: "pacing by the sender's TCP",
+        colour: "#9f1239",
+        texture: Dots,
+        kind: Window,
+        meaning: "The sender's TCP spread its data over time, although the windows allowed more.",
+    }
     NagleDelayedAck {
         key: "nagle-delayed-ack",
         label: "waiting for delayed ACKs",

@@ -11,6 +11,7 @@ use crate::{
     charge::Script,
     evidence::{self, MemoryBudget},
     holders::Operations,
+    path::HostPairs,
     recognise::{recognise, recognise_stacks},
     reorder::Reorder,
     report::{self, Capture, Copy, Quality},
@@ -51,6 +52,7 @@ pub struct Analyser {
     order: Reorder,
     /// Charges that are known, by a connection's first frame.
     scripts: std::collections::HashMap<u64, Script>,
+    hosts: HostPairs,
 }
 
 impl Analyser {
@@ -133,6 +135,7 @@ impl Analyser {
             room: &self.room,
             held: &mut self.held,
             scripts: &mut self.scripts,
+            hosts: &mut self.hosts,
         };
         let known = self.connections.get_mut(index).and_then(Option::as_mut);
         if let Some(connection) = known.filter(|connection| !connection.is_over_for(segment)) {
@@ -194,6 +197,7 @@ impl Analyser {
             room: &self.room,
             held: &mut self.held,
             scripts: &mut self.scripts,
+            hosts: &mut self.hosts,
         });
         self.left_out.1 = self.left_out.1.saturating_add(ended.left_out);
         if self.ended.len() >= MOST_LISTED {

@@ -1,5 +1,6 @@
 //! What was found in a capture, ready to be told.
 
+mod bounds;
 mod breakdown;
 mod direction;
 mod joined;
@@ -12,6 +13,7 @@ use coax_capture::Content;
 use coax_cause::Account;
 use coax_wire::time::{Span, Time};
 
+pub use bounds::Bounds;
 pub use breakdown::{
     Breakdown, Detail, Exchange, Graph, LabelKind, MessageLabel, PacketExcerpt, PacketRow, Point,
     RequestSample, Spot, Spots, Stall, Stretches, Waterfall,
@@ -231,6 +233,9 @@ pub struct Connection {
     pub server_rtt: Option<Span>,
     /// The same on the client's side.
     pub client_rtt: Option<Span>,
+    /// By how much nine of ten round trips to the client, and to the server, were longer than the shortest at most, as
+    /// acknowledgments show; `None` if there are too few.
+    pub late: [Option<Span>; 2],
     /// Where it was captured.
     pub vantage: Option<Vantage>,
     /// Whether its SYN was captured.

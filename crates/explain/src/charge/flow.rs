@@ -1,5 +1,6 @@
 //! What the packets of one side have shown so far.
 
+use crate::charge::pacing::Pacing;
 use crate::timeline::{Advance, SendLimit};
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
@@ -16,7 +17,7 @@ pub(super) struct Flow {
     base: u64,
     last_acked: u64,
     grew_lately: bool,
-    is_constant: bool,
+    pub(super) is_constant: bool,
     /// A loss is being repaired: until where, and what told of it.
     pub(super) repair: Option<(u64, Cause)>,
     /// What repaired its last loss.
@@ -31,6 +32,7 @@ pub(super) struct Flow {
     pub(super) responds_to_dup_acks: Option<bool>,
     /// What let its last packet go, if that was an acknowledgment, and what the wait for it was.
     pub(super) round: Option<(SendLimit, Cause)>,
+    pub(super) pacing: Pacing,
 }
 
 impl Flow {

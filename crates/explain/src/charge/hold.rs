@@ -12,7 +12,7 @@ impl Charger {
             Blocked::Window => self.charge(Cause::ReceiveWindow, gap),
             // what it answered before may still be on its way
             Blocked::Works | Blocked::Fed => {
-                let rest = self.part(Cause::Bandwidth, gap, advance.other_busy - self.at);
+                let rest = self.part(Cause::Bandwidth, gap, advance.other_busy.1 - self.at);
                 self.charge(Cause::ServerThink, rest);
             }
             Blocked::Full { since, works } => {

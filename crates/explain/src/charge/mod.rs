@@ -14,7 +14,7 @@
 //! | follows without a pause on a path that has been busy for a round trip or longer, or since its side had nothing on its way | the path | `bandwidth`; of what was sent again, the repair |
 //! | answers what its sender had heard last | its sender | from the end: think time, `bandwidth` of its own serialisation, the way there and back to `round-trips` or `metadata`, `bandwidth` of what it answers |
 //! | an acknowledgment let go | the round trip of that acknowledgment | what held it (below), in proportion to what that round was spent on |
-//! | comes otherwise | its sender | serialisation to `bandwidth`, the rest to think time |
+//! | comes otherwise | its sender | serialisation to `bandwidth`, the rest to think time, or to `pacing` if its side paces (`pacing.rs`) |
 //!
 //! A *round* goes from the data that was acknowledged last to the data that this acknowledgment let go. It has the time
 //! in which that data was carried and the new data was (`bandwidth`), a delay of the acknowledgment
@@ -51,6 +51,7 @@
 mod flow;
 mod hold;
 mod journal;
+mod pacing;
 mod release;
 mod repair;
 mod script;
@@ -60,6 +61,7 @@ pub(crate) use script::Script;
 
 use crate::charge::flow::Flow;
 use crate::charge::journal::Journal;
+use crate::charge::pacing::may_be_paced;
 use crate::constants::MIN_DELAYED_ACK;
 use crate::constants::{MAX_QUEUEING_PAUSE, MIN_STALL_RTO};
 use crate::path::WHOLE;
@@ -156,6 +158,7 @@ impl Charger {
         let flow = self.flow(advance.side);
         flow.round = round.map(|(heard, cause)| (heard.known(), cause));
         (flow.repeated, flow.was_busy) = (Span(0), false);
+        flow.pacing.note(advance);
         self.at = self.at.max(advance.at);
     }
 
@@ -237,6 +240,16 @@ impl Charger {
             _ => Cause::Metadata,
         };
         let own = advance.at - advance.soonest(asked.carried);
+        // data after what it answers may keep the path busy
+        let gap = if advance.is_behind {
+            self.part(
+                Cause::Bandwidth,
+                gap,
+                advance.other_busy.1 - self.at.max(advance.other_busy.0),
+            )
+        } else {
+            gap
+        };
         let gap = self.part(advance.own(own), gap, own);
         let gap = self.part(Cause::Bandwidth, gap, advance.ahead());
         let gap = self.part(travel, gap, advance.near);
@@ -267,6 +280,11 @@ impl Charger {
             advance.busy.1 - advance.busy.0.max(heard.carried + advance.near)
         });
         let carried = sum(carried.min(heard.at - begin), own_carried);
+        // many rounds are under way at a time: the path may be busy for more of the time than a round shows
+        let carried = match cause {
+            Cause::SendWindow | Cause::SlowStart => carried.max(advance.carried_of(whole)),
+            _ => carried,
+        };
         let is_delayed = waited >= MIN_DELAYED_ACK;
         let think = Span(own.0 - own_carried.0);
         let mut rest = gap;
@@ -288,6 +306,18 @@ impl Charger {
         self.charge(advance.side.think(), think);
     }
 
+    /// What kept a sender that paces. If it has as much on its way as ever, and that does not grow, it is its send buffer.
+    fn paced_by(&mut self, advance: &Advance) -> Cause {
+        let flow = self.flow(advance.side);
+        let acked = advance.heard.map_or(0, |heard| heard.acked);
+        let in_flight = advance.end.saturating_sub(acked);
+        if flow.is_constant && in_flight >= flow.widest - flow.widest / 4 {
+            Cause::SendWindow
+        } else {
+            Cause::Pacing
+        }
+    }
+
     /// The same side goes on.
     fn charge_sender(&mut self, advance: &Advance, gap: Span) {
         let carrying = if advance.is_behind {
@@ -297,7 +327,10 @@ impl Charger {
         };
         let rest = self.part(Cause::Bandwidth, gap, carrying);
         let Flow {
-            was_busy, repeated, ..
+            was_busy,
+            repeated,
+            pacing,
+            ..
         } = *self.flow(advance.side);
         let rest = self.part(Cause::Timeout, rest, repeated);
         let cause = match () {
@@ -313,6 +346,7 @@ impl Charger {
             () if rest <= MAX_QUEUEING_PAUSE && advance.is_behind && advance.place.inside => {
                 Cause::Queueing
             }
+            () if pacing.is_paced() && may_be_paced(advance, rest) => self.paced_by(advance),
             () => advance.own(rest),
         };
         self.charge(cause, rest);

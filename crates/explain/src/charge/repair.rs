@@ -15,10 +15,21 @@ impl Charger {
         self.flows.each_ref().map(|flow| flow.responds_to_dup_acks)
     }
 
+    /// Which sides were seen to pace.
+    pub(crate) fn is_paced(&self) -> [bool; 2] {
+        self.flows.each_ref().map(|flow| flow.pacing.is_paced())
+    }
+
     /// Somebody saw that before.
-    pub(crate) fn calibrate(&mut self, responds_to_dup_acks: [Option<bool>; 2]) {
-        for (flow, responds_to_dup_acks) in self.flows.iter_mut().zip(responds_to_dup_acks) {
+    pub(crate) fn calibrate(
+        &mut self,
+        responds_to_dup_acks: [Option<bool>; 2],
+        is_paced: [bool; 2],
+    ) {
+        let seen = responds_to_dup_acks.into_iter().zip(is_paced);
+        for (flow, (responds_to_dup_acks, is_paced)) in self.flows.iter_mut().zip(seen) {
             flow.responds_to_dup_acks = responds_to_dup_acks;
+            flow.pacing.calibrate(is_paced);
         }
     }
 

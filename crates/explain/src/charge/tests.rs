@@ -47,7 +47,7 @@ fn data(at_ms: u64, start: u64, len: u64) -> Advance {
         again: None,
         is_next: false,
         busy: (Time(0), Time(0)),
-        other_busy: Time(0),
+        other_busy: (Time(0), Time(0)),
         late: Span(0),
         place: MessagePosition {
             inside: false,
@@ -60,6 +60,8 @@ fn data(at_ms: u64, start: u64, len: u64) -> Advance {
         held_by: None,
         full: None,
         saturated: None,
+        carrying: 0,
+        is_shared: false,
     }
 }
 

@@ -7,7 +7,7 @@
 //! 2. This connection's bytes wait while the path carries other connections' bytes: `queueing`.
 //! 3. Bytes that were lost are due: `timeout` or `fast-recovery`, by what made the sender send them again.
 //! 4. The server's answer waits for TCP: `receive-window`, `zero-window`, `slow-start`, `send-window`,
-//!    `nagle-delayed-ack`, or the last loss.
+//!    `pacing`, `nagle-delayed-ack`, or the last loss.
 //! 5. The server has a whole request, and nothing is on its way to it or was until an acknowledgment came back:
 //!    `server-think`.
 //! 6. The client's request waits for TCP, as in 4, but not for a server that does not read.
@@ -26,6 +26,7 @@ mod clock;
 mod direction;
 mod exchanges;
 mod log;
+mod pacing;
 mod paint;
 mod pairing;
 mod rate;

@@ -4,11 +4,12 @@
 use coax_cause::Cause;
 
 use super::direction::{Ack, Direction, Segment};
+use super::pacing;
 use crate::constants::{MAX_REACTION, MIN_DELAYED_ACK, MIN_PROBE_TIMEOUT};
 
 /// A shorter pause between two segments is no wait, nanoseconds.
 const MIN_WAIT: i64 = 50_000;
-/// A sender that waits longer than this with data in flight, without an acknowledgment, is not paced.
+/// A sender that waits longer than this with data in flight, without an acknowledgment, waits for its program.
 const MAX_PACING: i64 = 5_000_000;
 /// Segments in which a growing congestion window shows.
 const GROWTH: usize = 32;
@@ -56,6 +57,8 @@ struct Walk<'a> {
     peak: u64,
     /// Bytes in flight after each segment.
     in_flight: Vec<u64>,
+    /// It paces what it sends.
+    is_paced: bool,
     /// The latest loss: what repairs it, up to where, and what was in flight before.
     loss: Option<(Cause, u64, u64)>,
     gaps: Vec<Gap>,
@@ -64,15 +67,18 @@ struct Walk<'a> {
 
 /// The waits of a direction, and its losses; `back` is the shortest delay of the other direction.
 pub(super) fn waits(direction: &Direction, back: i64) -> (Vec<Gap>, Losses) {
+    let round = direction.base + back;
+    let in_flight = in_flight(direction);
     let mut walk = Walk {
         direction,
-        round: direction.base + back,
+        round,
+        is_paced: pacing::is_paced(direction, &in_flight, round),
         next_ack: 0,
         acked: 0,
         edge: 0,
         highest: direction.sends.first().map_or(0, |send| send.start),
         peak: 0,
-        in_flight: in_flight(direction),
+        in_flight,
         loss: None,
         gaps: Vec::new(),
         losses: Losses::default(),
@@ -170,11 +176,11 @@ impl Walk<'_> {
         let len = send.end - send.start;
         let in_flight = self.highest.saturating_sub(news.acked);
         let Some(ack) = news.last_new.filter(|ack| ack.at > before.at) else {
-            let is_paced = in_message
+            let is_held = in_message
                 && in_flight > 0
                 && send.at - before.at <= MAX_PACING.max(self.round / 2);
-            return if is_paced {
-                self.congestion(place)
+            return if is_held {
+                self.congestion_or_pacing(place)
             } else {
                 Wait::Own
             };
@@ -199,9 +205,9 @@ impl Walk<'_> {
             .is_some_and(|last| last.at == ack.at && last.is_pure);
         let may_be_free = !in_message && !is_latest;
         if reaction > MAX_REACTION.0 as i64 || in_flight == 0 {
-            let is_paced = in_message && still > 0 && reaction <= MAX_PACING;
-            return if is_paced {
-                self.congestion(place)
+            let is_held = in_message && still > 0 && reaction <= MAX_PACING;
+            return if is_held {
+                self.congestion_or_pacing(place)
             } else {
                 Wait::Own
             };
@@ -233,6 +239,14 @@ impl Walk<'_> {
             let held = left - arrived;
             held >= MIN_DELAYED_ACK.0 as i64 && held * 2 > send.at - before.at
         })
+    }
+
+    /// What held a sender that had room in both windows, as far as its acknowledgments show.
+    fn congestion_or_pacing(&self, place: usize) -> Wait {
+        if self.is_paced {
+            return Wait::Tcp(Cause::Pacing);
+        }
+        self.congestion(place)
     }
 
     fn congestion(&self, place: usize) -> Wait {

@@ -4,21 +4,26 @@
 //! the answers only when a measurement changes them.
 
 mod jitter;
+mod lateness;
 mod model;
+mod neighbours;
 mod pace;
 mod utilisation;
 mod wire;
 
 pub(crate) use jitter::Jitter;
 pub(crate) use model::{PathMeasurements, RoundTrip};
-pub(crate) use utilisation::WHOLE;
+pub(crate) use neighbours::{HostPairs, Member, Neighbours};
+pub(crate) use utilisation::{PathUse, WHOLE};
 pub(crate) use wire::{LEAST, OVERHEAD, wire_bytes};
 
 use coax_wire::time::{Span, Time};
 
 use crate::constants::MIN_DELAYED_ACK;
 use crate::timeline::{Advance, SentSegment, Side, noise, of, of_mut, sum};
+use lateness::Lateness;
 use model::Path;
+use neighbours::OtherLoad;
 use pace::{Pace, Slope};
 use utilisation::{PathShape, Utilisation};
 
@@ -94,9 +99,11 @@ struct PaceSamples {
 }
 
 impl PaceSamples {
+    /// A burst took no less than the path takes to carry it, so the path is not slower than that.
     fn known(&self) -> Option<u64> {
         let paced = self.data.known().max(self.acks.known());
-        paced.or(self.burst.known())
+        let known = [paced, self.burst.known()];
+        known.into_iter().flatten().min()
     }
 }
 
@@ -111,13 +118,26 @@ pub(crate) struct PathStage {
     slopes: [Slope; 2],
     /// How busy the path is, by who sends.
     utilisation: [Utilisation; 2],
+    /// How much the round trips to each side vary.
+    lateness: [Lateness; 2],
     /// What the calibration pass measured; it holds during the packets that were calibrated with.
     calibrated: Option<PathMeasurements>,
     path: Path,
     shapes: [PathShape; 2],
+    neighbours: Neighbours,
+    client_is_higher: bool,
 }
 
 impl PathStage {
+    /// Of a connection beside others; `client_is_higher`: of its two addresses, the client has the higher one.
+    pub(crate) fn beside(neighbours: Neighbours, client_is_higher: bool) -> Self {
+        Self {
+            neighbours,
+            client_is_higher,
+            ..Self::default()
+        }
+    }
+
     /// What was measured.
     pub(crate) fn learned(&self) -> PathMeasurements {
         PathMeasurements {
@@ -183,6 +203,11 @@ impl PathStage {
     pub(crate) fn reported_pace(&self, side: Side) -> Option<u64> {
         let samples = of(&self.samples, side);
         samples.known().or(samples.single.known())
+    }
+
+    /// By how much nine of ten round trips to `side` were longer than the shortest at most.
+    pub(crate) fn late(&self, side: Side) -> Option<Span> {
+        of(&self.lateness, side).known()
     }
 
     fn pace(&self, side: Side) -> Option<u64> {
@@ -279,24 +304,36 @@ impl PathStage {
         let is_prompt = ack.bytes > sizes.mss
             || (ack.acked < ack.highest && ack.at - last.at < MIN_DELAYED_ACK);
         if let Some(sent) = ack.sent.filter(|_| is_prompt) {
-            self.note_round(side.other(), ack.at, ack.at - sent.at);
+            self.note_round(side.other(), ack.at, ack.at - sent.at, ack.is_pure);
         }
     }
 
-    /// A packet of `side` and its acknowledgment took so long.
-    pub(crate) fn note_round(&mut self, side: Side, at: Time, round: Span) {
-        of_mut(&mut self.utilisation, side).took(at, round, of(&self.shapes, side));
+    /// A packet of `side` and its acknowledgment took so long; one that comes with an answer (not `is_pure`) may have waited
+    /// for the program.
+    pub(crate) fn note_round(&mut self, side: Side, at: Time, round: Span, is_pure: bool) {
+        if is_pure {
+            let far = if self.is_behind(side) {
+                side
+            } else {
+                side.other()
+            };
+            of_mut(&mut self.lateness, far).add(round);
+        }
+        let others = OtherLoad::new(&self.neighbours, side, self.client_is_higher);
+        let shape = of(&self.shapes, side);
+        of_mut(&mut self.utilisation, side).took(at, (round, is_pure), shape, others);
     }
 
     /// The path delivered `bytes` of `side`.
     pub(crate) fn note_delivered(&mut self, side: Side, at: Time, bytes: u64) {
-        of_mut(&mut self.utilisation, side).delivered(at, bytes, of(&self.shapes, side));
+        let others = OtherLoad::new(&self.neighbours, side, self.client_is_higher);
+        let shape = of(&self.shapes, side);
+        of_mut(&mut self.utilisation, side).delivered(at, bytes, shape, others);
     }
 
-    /// If the path has been busy with data of `side` for some round trips: the share of the time in which it carried that
-    /// data and not other traffic, in thousandths.
-    pub(crate) fn own_share(&self, side: Side, at: Time) -> Option<u64> {
-        of(&self.utilisation, side).own_share(at, of(&self.shapes, side))
+    /// How busy the path has been with data of `side` for some round trips.
+    pub(crate) fn path_use(&self, side: Side, at: Time) -> Option<PathUse> {
+        of(&self.utilisation, side).path_use(at, of(&self.shapes, side))
     }
 
     /// The path as the utilisation by `side` depends on it.
@@ -344,13 +381,13 @@ impl PathStage {
         let Some(last) = last.filter(|_| step.place.inside) else {
             return;
         };
-        // what waited for the acknowledgment of the one before it shows the way, not the pace of the path
-        let start = step.end.saturating_sub(step.len);
         if self.is_behind(step.side.other()) || step.len.min(last.len) < TELLING {
             return;
         }
         let bytes = if step.is_behind { step.wire } else { last.wire };
         let samples = of_mut(&mut self.samples, step.side);
+        // what waited for the acknowledgment of the one before it shows the way, not the pace of the path
+        let start = step.end.saturating_sub(step.len);
         let is_new = match step.heard {
             Some(heard) if heard.acked >= start => {
                 let since = heard.carried + step.near;

@@ -5,12 +5,14 @@
 //! the rate that this connection gets. Without such a window the rate comes from distances between packets (`pace.rs`).
 //!
 //! A path that always has a queue, but carries this side's bytes in only a part of the time, carries other traffic in the
-//! rest of it (cross-traffic, as opposed to self-induced congestion).
+//! rest of it (cross-traffic, as opposed to self-induced congestion). What other connections between the same hosts carry
+//! is in the capture (`neighbours.rs`): their bytes and this side's together saturate the path.
 
 use crate::constants::{
     MAX_UTILISATION_SLOT, MIN_QUEUEING, MIN_SATURATED, MIN_SATURATED_PACKETS, MIN_SATURATED_QUEUED,
     MIN_UTILISATION_SLOT, QUEUED_RATES,
 };
+use crate::path::neighbours::OtherLoad;
 use crate::timeline::{slack, sum};
 use coax_wire::time::{Span, Time};
 
@@ -22,7 +24,7 @@ const FULL_PER_SLOT: u64 = 4;
 /// Least share of a path with a queue, in thousandths, that a connection has among others: congestion control gives each its part. If
 /// the distances between packets make it less, a fast host or link sent these packets together, and the rate is not the path's.
 const MIN_OWN_SHARE: u64 = 125;
-/// All of the time, in the unit of [`Utilisation::own_share`].
+/// All of the time, in the unit of [`PathUse`].
 pub(crate) const WHOLE: u64 = 1000;
 
 /// A part of a window.
@@ -30,9 +32,12 @@ pub(crate) const WHOLE: u64 = 1000;
 struct Slot {
     from: Time,
     bytes: u64,
+    /// Bytes of other connections between the same hosts, once it is over.
+    others: u64,
     packets: u32,
-    /// The shortest round trip of a packet.
+    /// The shortest round trip of a packet, and whether a machine's TCP answered one at once.
     least: Option<Span>,
+    is_timed: bool,
 }
 
 /// What the slots that are over have together.
@@ -41,11 +46,43 @@ struct Past {
     /// When the oldest began.
     from: Time,
     bytes: u64,
+    others: u64,
     packets: u32,
     slots: usize,
     /// Slots with a round trip, and the shortest of all.
     timed: usize,
     least: Option<Span>,
+}
+
+/// How busy the path has been for some round trips, in thousandths of the time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathUse {
+    /// It carried this side's bytes.
+    pub(crate) carrying: u64,
+    /// If it was saturated: the part in which it carried them and not other traffic.
+    pub(crate) own_share: Option<u64>,
+}
+
+/// What was delivered in a window.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    from: Time,
+    /// Up to when the bytes of others are known.
+    until: Time,
+    bytes: u64,
+    others: u64,
+}
+
+impl Window {
+    /// All bytes by `at`, if others went on as before.
+    fn all_by(&self, at: Time) -> u64 {
+        let (known, elapsed) = ((self.until - self.from).0, (at - self.from).0);
+        let others = match known {
+            0 => self.others,
+            known => (u128::from(self.others) * u128::from(elapsed) / u128::from(known)) as u64,
+        };
+        self.bytes.saturating_add(others)
+    }
 }
 
 /// The path as the utilisation depends on it.
@@ -95,20 +132,33 @@ pub(crate) struct Utilisation {
 }
 
 impl Utilisation {
-    /// The path delivered a packet of `bytes`.
-    pub(crate) fn delivered(&mut self, at: Time, bytes: u64, shape: &PathShape) {
-        self.turn(at, shape);
+    /// The path delivered `bytes` of this side.
+    pub(crate) fn delivered(
+        &mut self,
+        at: Time,
+        bytes: u64,
+        shape: &PathShape,
+        others: OtherLoad<'_>,
+    ) {
+        self.turn(at, shape, others);
         let [slot, ..] = &mut self.slots;
         slot.bytes = slot.bytes.saturating_add(bytes);
         slot.packets = slot.packets.saturating_add(1);
     }
 
-    /// A packet and its acknowledgment took this long.
-    pub(crate) fn took(&mut self, at: Time, round: Span, shape: &PathShape) {
-        self.turn(at, shape);
+    /// A packet and its acknowledgment took this long; `is_prompt`: no program had to answer.
+    pub(crate) fn took(
+        &mut self,
+        at: Time,
+        (round, is_prompt): (Span, bool),
+        shape: &PathShape,
+        others: OtherLoad<'_>,
+    ) {
+        self.turn(at, shape, others);
         self.shortest = Some(self.shortest.map_or(round, |least| least.min(round)));
         let [slot, ..] = &mut self.slots;
         slot.least = Some(slot.least.map_or(round, |least| least.min(round)));
+        slot.is_timed |= is_prompt;
     }
 
     /// Picoseconds per byte that the path delivered while a queue stood; 0: unknown.
@@ -121,13 +171,23 @@ impl Utilisation {
         self.queued_pace = queued_pace;
     }
 
-    /// If the path has been busy for some round trips: the share of the time in which it carried this side's bytes and not
-    /// other traffic, in thousandths.
+    /// How busy the path has been with this side's bytes, if there are enough packets.
     #[inline]
-    pub(crate) fn own_share(&self, at: Time, shape: &PathShape) -> Option<u64> {
-        let (from, bytes) = self.window()?;
-        let elapsed = (at - from).0;
-        let carried = self.pace(shape).saturating_mul(bytes) / 1000;
+    pub(crate) fn path_use(&self, at: Time, shape: &PathShape) -> Option<PathUse> {
+        let window = self.window()?;
+        let elapsed = (at - window.from).0.max(1);
+        let pace = self.pace(shape);
+        let own = pace.saturating_mul(window.bytes) / elapsed;
+        Some(PathUse {
+            carrying: own.min(WHOLE),
+            own_share: self.own_share(&window, at, shape),
+        })
+    }
+
+    fn own_share(&self, window: &Window, at: Time, shape: &PathShape) -> Option<u64> {
+        let elapsed = (at - window.from).0;
+        let all = window.all_by(at);
+        let carried = self.pace(shape).saturating_mul(all) / 1000;
         if carried == 0 || carried < elapsed / 100 * MIN_SATURATED_QUEUED {
             return None;
         }
@@ -135,15 +195,14 @@ impl Utilisation {
         if carried < elapsed / 100 * MIN_SATURATED && !has_queue {
             return None;
         }
-        let own = shape.pace.saturating_mul(bytes) / 1000;
-        let fills_path = own >= elapsed / 100 * MIN_SATURATED_QUEUED;
-        let share = own.saturating_mul(WHOLE) / elapsed.max(1);
-        let has_others = has_queue && shape.is_at_sender && !fills_path;
-        Some(if has_others && share >= MIN_OWN_SHARE {
-            share
-        } else {
-            WHOLE
-        })
+        let seen = window.bytes.saturating_mul(WHOLE) / all.max(1);
+        let fills = shape.pace.saturating_mul(all) / 1000;
+        let share = fills.saturating_mul(seen) / elapsed.max(1);
+        let has_unseen = has_queue
+            && shape.is_at_sender
+            && fills < elapsed / 100 * MIN_SATURATED_QUEUED
+            && share >= MIN_OWN_SHARE;
+        Some(if has_unseen { share } else { seen })
     }
 
     /// Picoseconds per byte.
@@ -158,7 +217,7 @@ impl Utilisation {
     fn has_queue(&self, shape: &PathShape) -> bool {
         let [now, ..] = &self.slots;
         let past = &self.past;
-        let timed = past.timed + usize::from(now.least.is_some());
+        let timed = past.timed + usize::from(now.is_timed);
         let slots = past.slots + usize::from(now.from.0 > 0);
         // a host that always takes some time for its acknowledgments is no queue
         let shortest = self.shortest.unwrap_or_default().max(shape.round);
@@ -169,10 +228,11 @@ impl Utilisation {
 
     /// Takes the rate of a window in which a queue stood.
     fn note_queue(&mut self, shape: &PathShape, until: Time) {
-        let Some((from, bytes)) = self.window().filter(|_| self.has_queue(shape)) else {
+        let Some(window) = self.window().filter(|_| self.has_queue(shape)) else {
             return;
         };
-        let pace = (until - from).0.saturating_mul(1000) / bytes.max(1);
+        let all = window.bytes.saturating_add(window.others);
+        let pace = (until - window.from).0.saturating_mul(1000) / all.max(1);
         if self.queued.len() < QUEUED_RATES {
             self.queued.push(pace);
         } else if let Some(oldest) = self.queued.get_mut(self.next) {
@@ -184,27 +244,39 @@ impl Utilisation {
         self.queued_pace = paces.get(paces.len() / 4).copied().unwrap_or_default();
     }
 
-    /// When the oldest slot began, and the bytes delivered since; `None` if there are too few packets.
-    fn window(&self) -> Option<(Time, u64)> {
+    /// What was delivered since the oldest slot began; `None` if there are too few packets.
+    fn window(&self) -> Option<Window> {
         let [now, ..] = &self.slots;
         let past = &self.past;
-        let from = if past.slots > 0 { past.from } else { now.from };
+        let has_past = past.slots > 0;
         let packets = past.packets.saturating_add(now.packets);
-        (packets >= MIN_SATURATED_PACKETS).then(|| (from, past.bytes.saturating_add(now.bytes)))
+        let others = past.others.saturating_add(now.others);
+        let is_enough = packets.saturating_add(packets_of(others)) >= MIN_SATURATED_PACKETS;
+        is_enough.then(|| Window {
+            from: if has_past { past.from } else { now.from },
+            until: now.from,
+            bytes: past.bytes.saturating_add(now.bytes),
+            others,
+        })
     }
 
     /// Begins another slot if the current one is over.
     #[inline]
-    fn turn(&mut self, at: Time, shape: &PathShape) {
+    fn turn(&mut self, at: Time, shape: &PathShape, others: OtherLoad<'_>) {
         let [now, ..] = &self.slots;
         if now.from.0 == 0 || at - now.from >= self.width {
-            self.begin_slot(at, shape);
+            self.begin_slot(at, shape, others);
         }
     }
 
-    fn begin_slot(&mut self, at: Time, shape: &PathShape) {
-        let [now, ..] = self.slots;
-        self.note_queue(shape, now.from + self.width);
+    fn begin_slot(&mut self, at: Time, shape: &PathShape, others: OtherLoad<'_>) {
+        let [now, ..] = &mut self.slots;
+        let until = now.from + self.width;
+        if now.from.0 > 0 {
+            now.others = others.between(now.from, until);
+        }
+        let now = *now;
+        self.note_queue(shape, until);
         let serial = Span(self.pace(shape).saturating_mul(FULL_PER_SLOT * FULL) / 1000);
         let round = now.least.unwrap_or(shape.round).max(shape.round);
         let width = round.max(serial).max(MIN_UTILISATION_SLOT);
@@ -224,6 +296,11 @@ impl Utilisation {
     }
 }
 
+/// Packets that this many bytes take at least.
+fn packets_of(bytes: u64) -> u32 {
+    u32::try_from(bytes.div_ceil(FULL)).unwrap_or(u32::MAX)
+}
+
 impl Past {
     /// Of slots from the latest on.
     fn of(slots: &[Slot]) -> Self {
@@ -231,9 +308,10 @@ impl Past {
         for slot in slots.iter().take_while(|slot| slot.from.0 > 0) {
             past.from = slot.from;
             past.bytes = past.bytes.saturating_add(slot.bytes);
+            past.others = past.others.saturating_add(slot.others);
             past.packets = past.packets.saturating_add(slot.packets);
             past.slots += 1;
-            past.timed += usize::from(slot.least.is_some());
+            past.timed += usize::from(slot.is_timed);
             past.least = [past.least, slot.least].into_iter().flatten().min();
         }
         past
@@ -242,24 +320,49 @@ impl Past {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
+    use crate::path::neighbours::HostPairs;
+    use crate::timeline::Side;
 
     const MS: u64 = 1_000_000;
     /// 10 ms there and back, 12 Mbit/s.
     const PACE: u64 = 666_667;
 
-    /// A second of full segments, one in `every_us`, whose acknowledgments take `round_ms`.
-    fn share(every_us: u64, round_ms: u64) -> Option<u64> {
+    /// A second of full segments, one in `every_us`, whose acknowledgments take `round_ms`; another connection sends
+    /// `others` for each.
+    fn share_beside(others: u64, every_us: u64, round_ms: u64) -> Option<u64> {
+        let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
+        let mut hosts = HostPairs::default();
+        let (own, beside) = (hosts.enter(one, other), hosts.enter(one, other));
+        let neighbours = own.neighbours();
+        let load = OtherLoad::new(&neighbours, Side::Client, false);
         let shape = PathShape::new(Span::from_millis(10), PACE, true);
         let mut path = Utilisation::default();
         let mut at = Time(MS);
-        path.took(at, Span::from_millis(10), &shape);
+        path.took(at, (Span::from_millis(10), true), &shape, load);
         while at < Time(1000 * MS) {
             at = at + Span(every_us * 1000);
-            path.delivered(at, FULL, &shape);
-            path.took(at, Span::from_millis(round_ms), &shape);
+            beside.note((one, other), others, at);
+            path.delivered(at, FULL, &shape, load);
+            path.took(at, (Span::from_millis(round_ms), true), &shape, load);
         }
-        path.own_share(at, &shape)
+        path.path_use(at, &shape).and_then(|found| found.own_share)
+    }
+
+    fn share(every_us: u64, round_ms: u64) -> Option<u64> {
+        share_beside(0, every_us, round_ms)
+    }
+
+    #[test]
+    fn other_connections_between_the_hosts_fill_the_rest_of_the_path() {
+        // without a queue, and with one that the distances between packets do not show
+        for round in [10, 60] {
+            let own = share_beside(FULL, 2052, round).unwrap_or_default();
+            assert!((450..=550).contains(&own), "{own}");
+        }
+        assert_eq!(share_beside(FULL / 4, 2052, 10), None);
     }
 
     #[test]

@@ -270,6 +270,7 @@ impl Queue {
         let guessed =
             |pending: &Pending| pending.guessed && answers(reply.command, pending.header.command);
         let place = self.list.iter().position(fits);
+        let place = place.or_else(|| self.only_one_with_mid(reply));
         let place = place.or_else(|| self.list.iter().position(guessed));
         // servers answer reads in any order: its request went with an answer of which no header was kept
         let misled = || {
@@ -278,6 +279,16 @@ impl Queue {
         };
         let place = place.or_else(misled)?;
         Some(self.list.remove(place))
+    }
+
+    /// The only request with this command and number, whoever's. impacket's server answers TREE_CONNECT_ANDX with the process
+    /// that had sent NEGOTIATE.
+    fn only_one_with_mid(&self, reply: &Header) -> Option<usize> {
+        let mut same = self.list.iter().enumerate().filter(|(_, pending)| {
+            pending.header.mid == reply.mid && pending.header.command == reply.command
+        });
+        let (place, _) = same.next()?;
+        same.next().is_none().then_some(place)
     }
 
     /// The oldest read that waits: whether it is raw, and how many bytes it asks for.

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use crate::charge::Script;
 use crate::evidence::MemoryBudget;
+use crate::path::{HostPairs, Member, wire_bytes};
 use crate::report::Quality;
 use crate::session::{Moment, Scratch};
 use crate::tcp::connection::Connection;
@@ -32,6 +33,7 @@ pub(crate) struct AnalysisContext<'a> {
     pub(crate) held: &'a mut usize,
     /// Charges that are known, by a connection's first frame.
     pub(crate) scripts: &'a mut HashMap<u64, Script>,
+    pub(crate) hosts: &'a mut HostPairs,
 }
 
 /// A connection, from its first packet on.
@@ -40,6 +42,8 @@ pub(crate) struct TrackedConnection {
     /// During calibration, the first pass.
     connection: Connection,
     buffer: Option<Box<CalibrationBuffer>>,
+    /// Among other connections between its hosts.
+    member: Member,
 }
 
 impl TrackedConnection {
@@ -49,9 +53,11 @@ impl TrackedConnection {
         moment: Moment,
         context: &mut AnalysisContext<'_>,
     ) -> Self {
+        let member = context.hosts.enter(segment.from.ip(), segment.to.ip());
         let mut followed = Self {
-            connection: Connection::for_calibration(segment, moment),
+            connection: Connection::for_calibration(segment, moment, &member),
             buffer: Some(Box::default()),
+            member,
         };
         followed.segment(segment, moment, context);
         followed
@@ -74,6 +80,10 @@ impl TrackedConnection {
         moment: Moment,
         context: &mut AnalysisContext<'_>,
     ) {
+        if self.member.has_others() {
+            let ends = (segment.from.ip(), segment.to.ip());
+            self.member.note(ends, wire_bytes(segment), moment.at);
+        }
         if self.buffer.is_none() {
             let AnalysisContext {
                 scratch, quality, ..
@@ -119,7 +129,7 @@ impl TrackedConnection {
         let Some((first, moment)) = held.next() else {
             return;
         };
-        self.connection = Connection::new(&first, moment, context.room);
+        self.connection = Connection::new(&first, moment, context.room, &self.member);
         self.connection.begin_calibrated(&calibration);
         if let Some(script) = context.scripts.remove(&moment.frame) {
             self.connection.follow_script(script);
@@ -275,6 +285,7 @@ mod tests {
             room: &room,
             held: &mut held,
             scripts: &mut HashMap::new(),
+            hosts: &mut HostPairs::default(),
         };
         let moment = Moment {
             at: Time(0),

@@ -1,7 +1,7 @@
 //! A packet that advances a connection, and everything that could have kept it waiting.
 
 use crate::constants::{
-    MAX_FAST_RETRANSMIT_DELAY, MAX_REACTION, MAX_REORDERING, MIN_PROBE_TIMEOUT,
+    MAX_FAST_RETRANSMIT_DELAY, MAX_REACTION, MAX_REORDERING, MIN_CARRYING, MIN_PROBE_TIMEOUT,
 };
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
@@ -51,8 +51,8 @@ pub(crate) struct Advance {
     pub(crate) is_next: bool,
     /// Since when the path was busy with this side's data, and until when, before this packet.
     pub(crate) busy: (Time, Time),
-    /// Until when the path is busy with the other side's.
-    pub(crate) other_busy: Time,
+    /// Since when the path was busy with the other side's, and until when.
+    pub(crate) other_busy: (Time, Time),
     /// How late it may come, captured behind the path, though that was busy all the time.
     pub(crate) late: Span,
     /// Where it stands in what its side says.
@@ -64,6 +64,10 @@ pub(crate) struct Advance {
     /// The path has been busy for some round trips, and was until now. The value is the share of this connection's data in
     /// what it carried, in thousandths.
     pub(crate) saturated: Option<u64>,
+    /// For what part of the last round trips the path carried this side's data, in thousandths.
+    pub(crate) carrying: u64,
+    /// The path is saturated, and a good part of it is other traffic.
+    pub(crate) is_shared: bool,
 }
 
 /// Where a packet stands in what its side says.
@@ -250,6 +254,8 @@ impl Advance {
             () if follows_loss && silence >= sum(self.round(), self.round()) => Cause::Timeout,
             // the server had nothing to do, because the client had asked for nothing
             () if self.place.is_event => Side::Client.think(),
+            // what comes from the far end waited for its turn on the path
+            () if self.is_shared && self.is_behind => Cause::Queueing,
             () => self.side.think(),
         }
     }
@@ -262,6 +268,15 @@ impl Advance {
             && self.acked < self.end
             && !self.missing.unseen
             && is_timer(self)
+    }
+
+    /// For how much of a round of this length the path carried its side's data, if it did for most of the last ones.
+    pub(crate) fn carried_of(&self, round: Span) -> Span {
+        if self.carrying < MIN_CARRYING {
+            return Span(0);
+        }
+        let part = u128::from(round.0) * u128::from(self.carrying) / 1000;
+        Span(u64::try_from(part).unwrap_or(round.0))
     }
 
     /// Whether its side's acknowledgments have come since `from` as a path that is never idle lets them, up to when this

@@ -3,6 +3,7 @@
 //! The path and reassembly stages produce it; the charge stage turns it into charges.
 
 mod advance;
+mod pacing;
 mod samples;
 mod side;
 mod tolerance;
@@ -11,6 +12,7 @@ pub(crate) use advance::{
     Advance, Blocked, LossSignals, MessagePosition, Missing, answers, is_idle_repeat, is_ignored,
     is_next_hole, is_timer, was_busy, was_overtaken,
 };
+pub(crate) use pacing::BurstPaces;
 pub(crate) use samples::{AckSample, Novelty, SendLimit, SentSegment};
 pub(crate) use side::{Side, of, of_mut};
 pub(crate) use tolerance::{noise, slack, sum};

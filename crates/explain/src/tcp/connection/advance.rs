@@ -1,6 +1,6 @@
 //! Describes each packet that advances the connection: what its sender knew, and what the path adds.
 
-use crate::path::{LEAST, LastData, wire_bytes};
+use crate::path::{LEAST, LastData, PathUse, wire_bytes};
 use crate::tcp::connection::backlog::Situation;
 use crate::tcp::connection::{Arrival, Connection};
 use crate::timeline::{
@@ -10,6 +10,9 @@ use crate::timeline::{
 use coax_capture::Segment;
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
+
+/// If this side's data is a larger part of what a saturated path carries, thousandths, it does not wait for others.
+const MOST_SHARED: u64 = 800;
 
 impl Connection {
     /// Charges the time up to a packet that advances the connection.
@@ -101,36 +104,40 @@ impl Connection {
             again: self.carried_again(side, at),
             is_next: !is_behind && arrival.novelty != Some(Novelty::New) && stream.sent.is_next(at),
             busy: (stream.sent.busy_since, stream.sent.busy),
-            other_busy: other.sent.busy,
+            other_busy: (other.sent.busy_since, other.sent.busy),
             late: stream.sent.jitter.allowance(),
             place,
             held_by: self.backlog.held_by(side, &self.situation()),
             full: stream.send_limits.full(),
             saturated: None,
+            carrying: 0,
+            is_shared: false,
         };
-        let shares = Side::BOTH.map(|of| {
-            self.own_share(of, at)
-                .filter(|_| !(of == side && is_alone(&step)))
-        });
-        let share = shares.into_iter().flatten().max();
-        step.saturated = share.filter(|_| !is_request(&step));
+        let uses = Side::BOTH.map(|of| self.path_use(of, at));
+        let own = uses.iter().flatten().filter_map(|found| found.own_share);
+        step.is_shared = own.min().is_some_and(|share| share < MOST_SHARED);
+        let uses = Side::BOTH
+            .map(|of_side| of(&uses, of_side).filter(|_| !(of_side == side && is_alone(&step))));
+        let shares = uses.iter().flatten().filter_map(|found| found.own_share);
+        step.saturated = shares.max().filter(|_| !is_request(&step));
+        step.carrying = of(&uses, side).map_or(0, |found| found.carrying);
         step
     }
 
-    /// If the path has been busy for some round trips while `side` had data to send, and still is: the share of `side`'s data
-    /// in thousandths. Without a handshake the delay of an empty path is unknown.
-    fn own_share(&self, side: Side, at: Time) -> Option<u64> {
+    /// How busy the path has been for some round trips while `side` had data to send, if it still has. Without a handshake the
+    /// delay of an empty path is unknown.
+    fn path_use(&self, side: Side, at: Time) -> Option<PathUse> {
         if !self.has_start {
             return None;
         }
-        let share = self.path.own_share(side, at)?;
+        let found = self.path.path_use(side, at)?;
         let stream = of(&self.streams, side);
         let goes_on = if self.path.is_behind(side) {
             self.has_more(side)
         } else {
             stream.highest > stream.acked
         };
-        goes_on.then_some(share)
+        goes_on.then_some(found)
     }
 
     /// Whether `side` has more to send, as far as its messages show: what the capture kept of them must not matter.
@@ -247,8 +254,10 @@ impl Connection {
         let oldest = self.conversation.oldest_request(untold);
         let asked = match oldest.filter(|_| side == Side::Server) {
             Some(asked) => sent.captured_by(asked),
-            None => sent.whole_by(then, of(&self.streams, side.other()).acked),
+            None => None,
         };
+        // what is no longer in the log was never answered
+        let asked = asked.or_else(|| sent.whole_by(then, of(&self.streams, side.other()).acked));
         asked.map(|asked| sent.mended(asked, then))
     }
 }

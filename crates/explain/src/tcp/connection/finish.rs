@@ -74,6 +74,7 @@ impl Connection {
             sides: self.sides(),
             server_rtt: self.path.round_trip(Side::Server),
             client_rtt: self.path.round_trip(Side::Client),
+            late: Side::BOTH.map(|side| self.path.late(side)),
             vantage: self.vantage(),
             has_start: self.has_start,
             smb: told.facts,

@@ -28,7 +28,7 @@ impl Connection {
             && novelty == Some(Novelty::New)
             && self.has_more(side)
         {
-            self.path.note_round(side, at, round);
+            self.path.note_round(side, at, round, true);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::charge::{Charger, Script};
 use crate::conversation::Conversation;
 use crate::evidence::{MemoryBudget, Shown};
 use crate::path::{
-    LastData, NewAck, PathMeasurements, PathStage, RoundTrip, SegmentSizes, wire_bytes,
+    LastData, Member, NewAck, PathMeasurements, PathStage, RoundTrip, SegmentSizes, wire_bytes,
 };
 use crate::reorder::WINDOW;
 use crate::report::{Direction, PacketRow, Quality};
@@ -35,6 +35,8 @@ pub(crate) struct Calibration {
     path: PathMeasurements,
     /// Whether each side responds to duplicate acknowledgments, as far as that was seen.
     responds_to_dup_acks: [Option<bool>; 2],
+    /// Whether each side paces, as far as that was seen.
+    is_paced: [bool; 2],
     /// Window scales.
     scales: [u8; 2],
 }
@@ -78,16 +80,26 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// A connection that begins with this segment, or that the capture begins in.
-    pub(crate) fn new(segment: &Segment<'_>, moment: Moment, room: &MemoryBudget) -> Self {
-        Self::begin(segment, moment, Some(room))
+    pub(crate) fn new(
+        segment: &Segment<'_>,
+        moment: Moment,
+        room: &MemoryBudget,
+        member: &Member,
+    ) -> Self {
+        Self::begin(segment, moment, Some(room), member)
     }
 
     /// A connection that is followed only to measure its path.
-    pub(crate) fn for_calibration(segment: &Segment<'_>, moment: Moment) -> Self {
-        Self::begin(segment, moment, None)
+    pub(crate) fn for_calibration(segment: &Segment<'_>, moment: Moment, member: &Member) -> Self {
+        Self::begin(segment, moment, None, member)
     }
 
-    fn begin(segment: &Segment<'_>, moment: Moment, room: Option<&MemoryBudget>) -> Self {
+    fn begin(
+        segment: &Segment<'_>,
+        moment: Moment,
+        room: Option<&MemoryBudget>,
+        member: &Member,
+    ) -> Self {
         let is_syn = segment.flags.has(Flags::SYN);
         let ends = ends_of(segment);
         let framing = if ends[1].port == DIRECT_PORT {
@@ -109,7 +121,7 @@ impl Connection {
             quiet: Span(0),
             packets: 0,
             has_start: is_syn,
-            path: PathStage::default(),
+            path: PathStage::beside(member.neighbours(), ends[0].ip() > ends[1].ip()),
             last_data: None,
             backlog: ServerBacklog::default(),
             end: (moment, Account::default()),
@@ -461,6 +473,7 @@ impl Connection {
         Calibration {
             path: self.path.learned(),
             responds_to_dup_acks: self.charger.responds_to_dup_acks(),
+            is_paced: self.charger.is_paced(),
             scales: self.streams.each_ref().map(|stream| stream.scale.least()),
         }
     }
@@ -468,7 +481,8 @@ impl Connection {
     /// The packets that come now are those of the calibration pass.
     pub(crate) fn begin_calibrated(&mut self, calibration: &Calibration) {
         self.path.calibrate(Some(calibration.path));
-        self.charger.calibrate(calibration.responds_to_dup_acks);
+        self.charger
+            .calibrate(calibration.responds_to_dup_acks, calibration.is_paced);
         for (stream, scale) in self.streams.iter_mut().zip(calibration.scales) {
             stream.scale.calibrate(scale);
         }
