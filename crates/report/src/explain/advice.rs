@@ -41,6 +41,7 @@ const LATE: &str = "Capture it from before the connection is made: what the two 
 /// to look.
 pub(super) fn remedy(
     about: &CopyAdvice,
+    capture: &Capture,
     copy: &Copy,
     remarks: &[(usize, Advice)],
 ) -> Option<String> {
@@ -52,7 +53,7 @@ pub(super) fn remedy(
         .iter()
         .find(|remark| is_plain && remark.0 == copy.connection);
     best.or_else(|| amiss.map(|remark| format!("{}.", remark.1.title)))
-        .or_else(|| verdict::where_to_look(copy).map(str::to_owned))
+        .or_else(|| verdict::where_to_look(capture, copy).map(str::to_owned))
         .or_else(|| (!is_plain && !copy.seen.0).then(|| LATE.to_owned()))
 }
 
@@ -318,9 +319,10 @@ mod tests {
         let explained = super::super::read(path.as_ref(), None).unwrap();
         let mut copy = explained.capture.copies[0].clone();
         let none = CopyAdvice::default();
-        assert_eq!(remedy(&none, &copy, &[]), None);
+        let capture = &explained.capture;
+        assert_eq!(remedy(&none, capture, &copy, &[]), None);
         copy.seen.0 = false;
-        assert_eq!(remedy(&none, &copy, &[]).as_deref(), Some(LATE));
+        assert_eq!(remedy(&none, capture, &copy, &[]).as_deref(), Some(LATE));
     }
 
     #[test]

@@ -2,21 +2,24 @@
 
 use coax_explain::{
     Account, Cause,
-    report::{Copy, Exchange, Flags, LabelKind, PacketExcerpt, PacketRow, Spot, Stall},
+    report::{Capture, Copy, Exchange, Flags, LabelKind, PacketExcerpt, PacketRow, Spot, Stall},
 };
 use coax_wire::time::{Span, Time};
 use serde_json::{Map, Value, json};
 
 /// The causes of the copy's time, largest first.
-pub(super) fn causes(copy: &Copy) -> Vec<Value> {
+pub(super) fn causes(capture: &Capture, copy: &Copy) -> Vec<Value> {
     let mut spent: Vec<(Cause, Span)> = copy.account.iter().filter(|it| it.1.0 > 0).collect();
     spent.sort_by_key(|(cause, span)| (std::cmp::Reverse(*span), *cause));
     let row = |(cause, span): (Cause, Span)| {
         let stretches = copy.breakdown.of(cause);
+        let bounds = bounds(capture, copy, cause);
         let frames = stretches.map(|row| row.longest.iter().map(|it| spot(copy, it)));
         json!({
             "cause": cause.name(),
             "seconds": seconds(span),
+            "low_s": seconds(bounds.0),
+            "high_s": seconds(bounds.1),
             "count": stretches.map(|row| row.count),
             "median_s": stretches.map(|row| seconds(row.median)),
             "p95_s": stretches.map(|row| seconds(row.p95)),
@@ -25,6 +28,14 @@ pub(super) fn causes(copy: &Copy) -> Vec<Value> {
         })
     };
     spent.into_iter().map(row).collect()
+}
+
+/// Least and most time of a cause.
+pub(super) fn bounds(capture: &Capture, copy: &Copy, cause: Cause) -> (Span, Span) {
+    let spent = copy.account.get(cause);
+    let connection = capture.connections.get(copy.connection);
+    let bounds = connection.map(|connection| copy.bounds(connection, cause));
+    bounds.map_or((spent, spent), |bounds| (bounds.low, bounds.high))
 }
 
 /// The longest waits.

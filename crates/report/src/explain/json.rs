@@ -51,7 +51,7 @@ fn copies(explained: &Explained) -> Vec<Value> {
     let one = |(one, about): (&Copy, &CopyAdvice)| {
         let mut value = copy(&explained.capture, one);
         if let Some(fields) = value.as_object_mut() {
-            let remedy = advice::remedy(about, one, &explained.remarks);
+            let remedy = advice::remedy(about, &explained.capture, one, &explained.remarks);
             fields.insert("remedy".to_owned(), json!(remedy));
             fields.insert("advice".to_owned(), advice::as_json(one, about));
             fields.insert("headline".to_owned(), json!(effect::headline(one, about)));
@@ -78,7 +78,7 @@ fn copy(capture: &Capture, copy: &Copy) -> Value {
         "close_seen": copy.seen.1,
         "holes": {"count": copy.holes.0, "bytes": copy.holes.1},
         "verdict": verdict::of(capture, copy),
-        "causes": breakdown::causes(copy),
+        "causes": breakdown::causes(capture, copy),
         "stalls": breakdown::stalls(copy),
         "typical_exchange": breakdown::typical(copy),
         "requests": copy.requests.iter().map(requests).collect::<Vec<_>>(),

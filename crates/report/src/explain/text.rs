@@ -9,7 +9,7 @@ use coax_explain::{
 use coax_wire::time::Span;
 
 use super::{
-    advice, agreed, effect,
+    advice, agreed, breakdown, effect,
     explained::Explained,
     gain, joined, operations,
     paper::Paper,
@@ -32,7 +32,7 @@ pub fn report(explained: &Explained, columns: Option<usize>) -> String {
     let _ = first_line(&mut out, explained);
     let _ = copies(&mut out, capture);
     if let Some((copy, advice)) = explained.longest() {
-        let _ = causes(&mut out, copy);
+        let _ = causes(&mut out, capture, copy);
         let _ = advice::section(&mut out, copy, advice);
         let _ = gain::section(&mut out, copy, advice);
         let _ = requests(&mut out, "What was asked for in that copy", &copy.requests);
@@ -62,7 +62,7 @@ fn first_line(out: &mut Paper, explained: &Explained) -> std::fmt::Result {
         out.sentence(&tree.verdict())?;
         of_what = "The longest: ";
     }
-    let remedy = advice::remedy(advice, copy, &explained.remarks);
+    let remedy = advice::remedy(advice, capture, copy, &explained.remarks);
     let remedy = remedy.map(|remedy| format!(" {remedy}"));
     let verdict = verdict::of(capture, copy);
     let slow = slow.map_or(String::new(), |slow| {
@@ -111,7 +111,7 @@ fn copies(out: &mut Paper, capture: &Capture) -> std::fmt::Result {
     Ok(())
 }
 
-fn causes(out: &mut Paper, copy: &Copy) -> std::fmt::Result {
+fn causes(out: &mut Paper, capture: &Capture, copy: &Copy) -> std::fmt::Result {
     let mut spent: Vec<_> = copy.account.iter().filter(|(_, span)| span.0 > 0).collect();
     if spent.is_empty() {
         return Ok(());
@@ -129,7 +129,31 @@ fn causes(out: &mut Paper, copy: &Copy) -> std::fmt::Result {
         let figures = format!("{:>11} {share:>5.1} %", part_of(*span, copy.wall));
         one_cause(out, *cause, &figures, ends)?;
     }
+    unsure(out, capture, copy, &spent)?;
     stretches(out, copy, &spent)
+}
+
+/// What one end cannot tell apart: processing of the far machine, and round trips that took longer than the shortest.
+fn unsure(
+    out: &mut Paper,
+    capture: &Capture,
+    copy: &Copy,
+    spent: &[(Cause, Span)],
+) -> std::fmt::Result {
+    /// Minimum share of a cause, percent.
+    const MIN_PERCENT: f64 = 5.0;
+    for (cause, span) in spent {
+        let (low, _) = breakdown::bounds(capture, copy, *cause);
+        if low.0 < span.0 - span.0 / 10 && percent(*span, copy.wall) >= MIN_PERCENT {
+            let least = part_of(low, copy.wall);
+            let words = format!(
+                "{} is {least} at least. The rest may be round trips that took longer: one end cannot tell.",
+                cause.name()
+            );
+            out.prose("  ", &words)?;
+        }
+    }
+    Ok(())
 }
 
 /// One line of the waterfall. The explanation of the cause is beside the bar, or below it if the line is too narrow and

@@ -6,6 +6,7 @@ use coax_explain::{
 };
 use coax_wire::time::Span;
 
+use super::breakdown::bounds;
 use super::words::{harmless, many, percent, rate, size, time, unknown_link};
 
 /// The verdict: which copy, size, time, rate, and the main cause.
@@ -28,7 +29,7 @@ pub(super) fn of(capture: &Capture, copy: &Copy) -> String {
     format!(
         "{moved}{}{}{}",
         mix(copy),
-        because(copy),
+        because(capture, copy),
         limits.unwrap_or_default()
     )
 }
@@ -153,7 +154,7 @@ fn unread(quality: &Quality) -> Option<String> {
 }
 
 /// Where to look if no change is known: the machine that most of the time was spent on.
-pub(super) fn where_to_look(copy: &Copy) -> Option<&'static str> {
+pub(super) fn where_to_look(capture: &Capture, copy: &Copy) -> Option<&'static str> {
     /// Minimum share of the main cause, percent.
     const MIN_PERCENT: f64 = 50.0;
     /// Requests of this size use most of the 64 KB that are possible without extensions.
@@ -161,6 +162,9 @@ pub(super) fn where_to_look(copy: &Copy) -> Option<&'static str> {
     let cause = copy.account.dominant();
     if percent(copy.account.get(cause), copy.wall) < MIN_PERCENT {
         return None;
+    }
+    if is_unsure(capture, copy, cause) {
+        return Some("Capture at the other end too, and read both captures with --join.");
     }
     Some(match cause {
         Cause::ClientThink => {
@@ -178,13 +182,19 @@ pub(super) fn where_to_look(copy: &Copy) -> Option<&'static str> {
     })
 }
 
+/// Whether most of a cause's time may have been another one: one capture cannot tell.
+fn is_unsure(capture: &Capture, copy: &Copy, cause: Cause) -> bool {
+    let (low, _) = bounds(capture, copy, cause);
+    low.0 < copy.account.get(cause).0 / 2
+}
+
 fn usual_block(copy: &Copy) -> u64 {
     let usual = copy.requests.iter().filter(|row| row.bytes > 0);
     usual.map(|row| row.usual_bytes).max().unwrap_or(0)
 }
 
 /// Describes the cause with the largest share.
-fn because(copy: &Copy) -> String {
+fn because(capture: &Capture, copy: &Copy) -> String {
     let cause = copy.account.dominant();
     let spent = copy.account.get(cause);
     if spent == Span(0) {
@@ -194,6 +204,9 @@ fn because(copy: &Copy) -> String {
     let requests = moving.map(|row: &Requests| row.count).sum();
     let words = match cause {
         Cause::RoundTrips if requests > 0 => many(requests, "round trip"),
+        other if is_unsure(capture, copy, other) => {
+            format!("{}, or a round trip that varies", other.label())
+        }
         other => other.label().to_owned(),
     };
     format!(" {:.0} % of the time: {words}.", percent(spent, copy.wall))

@@ -57,12 +57,18 @@ function waterfall(copy) {
     el("table", { class: "causes cards" }, head, el("tbody", {}, rows, total))), over(copy));
 }
 
+// from one end, processing of the far machine and a late packet look the same
+function unsure(row, wall) {
+  if (!(row.low_s < row.seconds * 0.9) || row.seconds < wall * 0.05) return "";
+  return ". At least " + time(row.low_s) + "; the rest may be round trips that took longer";
+}
+
 function causeRow(row, part, wall) {
   const cell = (label, text) => el("td", { class: "number", "data-label": label }, text);
   const frames = (row.frames || []).map((spot, place) => [place ? ", " : "",
     el("span", { title: time(spot.seconds) + ", " + time(spot.at_s) + " after the start" }, frameList([spot.frame]))]);
   return el("tr", { class: "cause-row", "data-cause": row.cause },
-    el("th", { scope: "row", class: "cause" }, swatch(row.cause), row.cause, el("span", { class: "words" }, row.words)),
+    el("th", { scope: "row", class: "cause" }, swatch(row.cause), row.cause, el("span", { class: "words" }, row.words + unsure(row, wall))),
     cell("time", partOf(row.seconds, wall)), cell("share", percent(row.seconds, wall)),
     cell("count", row.count === null ? "?" : number(row.count)), cell("median", time(row.median_s)), cell("95 %", time(row.p95_s)),
     el("td", { class: "bars" }, bar([part], "from " + part[0].toFixed(0) + " to " + part[1].toFixed(0) + " %")),
