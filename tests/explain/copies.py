@@ -57,8 +57,9 @@ def contradictions(copied, said):
     if said.causes.get("fast-recovery", 0) >= 0.05 and not again:
         yield f"fast-recovery {said.causes['fast-recovery']:.0%}, but nothing was retransmitted"
     held = sum(copied.kernel[end]["DelayedACKs"] for end in ENDS)
-    # Linux holds an ACK back for 40 ms at least, 200 ms at most
-    if said.causes.get("nagle-delayed-ack", 0) * copied.wall_s > max(0.05 * copied.wall_s, 0.2 * held + 0.1):
+    # Linux holds an ACK back for 40 ms at least, 200 ms at most; Nagle's algorithm needs no held ACK to hold a segment
+    nagle = copied.parts.get("nagle", 0) / 1e9
+    if said.causes.get("nagle-delayed-ack", 0) * copied.wall_s > max(0.05 * copied.wall_s, 0.2 * held + 0.1 + 1.2 * nagle):
         yield f"nagle-delayed-ack {said.causes['nagle-delayed-ack']:.0%}, but {held} ACKs were delayed"
 
 
