@@ -62,6 +62,7 @@ pub(crate) use script::Script;
 use crate::charge::flow::Flow;
 use crate::charge::journal::Journal;
 use crate::charge::pacing::may_be_paced;
+use crate::charge::release::carried_in_flight;
 use crate::constants::MIN_DELAYED_ACK;
 use crate::constants::{MAX_QUEUEING_PAUSE, MIN_STALL_RTO};
 use crate::path::WHOLE;
@@ -281,10 +282,7 @@ impl Charger {
         });
         let carried = sum(carried.min(heard.at - begin), own_carried);
         // many rounds are under way at a time: the path may be busy for more of the time than a round shows
-        let carried = match cause {
-            Cause::SendWindow | Cause::SlowStart => carried.max(advance.carried_of(whole)),
-            _ => carried,
-        };
+        let carried = carried.max(carried_in_flight(advance, cause, whole));
         let is_delayed = waited >= MIN_DELAYED_ACK;
         let think = Span(own.0 - own_carried.0);
         let mut rest = gap;
@@ -304,18 +302,6 @@ impl Charger {
         let think = share(gap, think, whole).min(rest);
         self.charge(cause, Span(rest.0 - think.0));
         self.charge(advance.side.think(), think);
-    }
-
-    /// What kept a sender that paces. If it has as much on its way as ever, and that does not grow, it is its send buffer.
-    fn paced_by(&mut self, advance: &Advance) -> Cause {
-        let flow = self.flow(advance.side);
-        let acked = advance.heard.map_or(0, |heard| heard.acked);
-        let in_flight = advance.end.saturating_sub(acked);
-        if flow.is_constant && in_flight >= flow.widest - flow.widest / 4 {
-            Cause::SendWindow
-        } else {
-            Cause::Pacing
-        }
     }
 
     /// The same side goes on.
