@@ -15,4 +15,6 @@ pub struct Bound {
     pub netbeui: Vec<String>,
     /// Interfaces with IPX.
     pub ipx: Vec<String>,
+    /// The web page.
+    pub web: Option<SocketAddr>,
 }

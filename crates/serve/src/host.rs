@@ -28,6 +28,8 @@ use super::{
     report::Reporter,
     service::{Follower, Service},
     status::{NetworkStatus, Registry},
+    taps::Recorder,
+    totals::Totals,
     tuning::Tuning,
 };
 use coax_smbconf::settings::Settings;
@@ -60,6 +62,10 @@ pub(super) struct Host {
     pub(super) limits: Arc<LearnedLimits>,
     /// One day of figures.
     pub(super) history: History,
+    /// What is counted since the start.
+    pub(super) totals: Box<Totals>,
+    /// The capture on request, if one is under way.
+    pub(super) recorder: Recorder,
     /// The packet capture, if enabled.
     pub(super) capture: Option<Capture>,
     /// The audit log, if there is one.
@@ -113,6 +119,8 @@ impl Host {
             networks: Mutex::default(),
             limits: Arc::default(),
             history: History::default(),
+            totals: Box::default(),
+            recorder: Recorder::default(),
             capture: None,
             audit: None,
             faults: None,

@@ -53,6 +53,7 @@ mod printing;
 pub mod probe;
 mod profiles;
 mod random;
+mod recording;
 mod refuse;
 mod rejected;
 mod reload;
@@ -67,14 +68,18 @@ mod socket;
 pub mod status;
 mod story;
 mod takeover;
+mod taps;
 mod task;
 #[cfg(test)]
 mod tests;
+mod totals;
 mod trace;
 mod tuning;
 pub mod users;
+mod view;
 mod waits;
 mod wake;
+pub mod web;
 
 use std::{
     net::SocketAddr,
@@ -106,7 +111,14 @@ use self::{
     takeover::Takeover,
     tuning::Tuning,
 };
-pub use self::{bound::Bound, probe::why_not_writable, reload::Read};
+pub use self::{
+    bound::Bound,
+    probe::why_not_writable,
+    recording::Recording,
+    reload::Read,
+    totals::{OTHER, SystemStatus, TotalsStatus, TrafficStatus},
+    view::View,
+};
 use coax_ethernet::Station;
 use coax_fault::{Fault, Plan};
 use coax_smbconf::settings::{AuditTarget, Settings};
@@ -127,6 +139,8 @@ pub struct Running {
     bound: Bound,
     /// Stations without TCP/IP.
     stations: Vec<Station>,
+    /// The door of the web page, until it is shown.
+    web: Option<web::Opened>,
     /// Address of the name service.
     names: Option<SocketAddr>,
     /// Closed once no client is left.
@@ -143,6 +157,8 @@ pub struct Start {
     pub faults: Vec<Fault>,
     /// Serve the continuous integration of a client.
     pub ci: Option<CiStart>,
+    /// Shows the web page, if there is to be one.
+    pub page: Option<web::Page>,
 }
 
 /// Serves until a stop signal. After the first signal clients finish; the second signal stops at once. `greet` runs once
@@ -177,7 +193,8 @@ pub fn run(settings: Settings, start: Start, greet: impl FnOnce(&Bound)) -> Resu
         ..parts
     };
     let under_test = UnderTest::of(&start);
-    let running = Running::start_on(threads, parts, settings, (reporter, under_test))?;
+    let mut running = Running::start_on(threads, parts, settings, (reporter, under_test))?;
+    running.show(start.page);
     running.introduce(start.ci.as_ref(), &start.faults);
     running.host.reporter.notice(report.to_string());
     for warning in warnings {
@@ -250,13 +267,14 @@ impl Running {
 
     fn start_on(
         threads: Threads,
-        parts: Parts,
+        mut parts: Parts,
         settings: Settings,
         (reporter, under_test): (Reporter, UnderTest),
     ) -> Result<Self> {
         let printing = printing::Printing::start(&settings, &reporter, parts.runner)
             .context("the system gives no thread to print with")?;
         let Threads { runtime, tuning } = threads;
+        let web = parts.sockets.web.take();
         let capture = parts
             .capture
             .map(|target| pcap::Capture::start(target, reporter.clone()))
@@ -284,11 +302,12 @@ impl Running {
         };
         let opening = async { open_doors(&host, parts.sockets, entering, alive) };
         let Doors {
-            bound,
+            mut bound,
             names,
             stations,
             memory,
         } = runtime.block_on(opening)?;
+        bound.web = web.as_ref().map(web::Opened::address);
         if let Some(listener) = parts.status {
             status::serve(&host, listener);
         }
@@ -299,9 +318,18 @@ impl Running {
             host,
             bound,
             stations,
+            web,
             names,
             gone,
         })
+    }
+
+    /// Opens the door of the web page to `page`.
+    fn show(&mut self, page: Option<web::Page>) {
+        if let (Some(web), Some(page)) = (self.web.take(), page) {
+            let host = self.host.clone();
+            self.runtime.block_on(async move { web.show(&host, page) });
+        }
     }
 
     /// The addresses that the server listens on.

@@ -5,6 +5,7 @@
 //! thread can wait in `recv` while an oplock break goes out.
 
 mod change_over;
+mod counts;
 mod descriptor;
 mod faults;
 mod memory;
@@ -18,7 +19,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, TryLockError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -43,6 +44,7 @@ use super::{
     service::Service,
     socket::Socket,
     story::Story,
+    taps::Taps,
     trace::Selection,
     waits::Waits,
     wake::Waker,
@@ -74,8 +76,10 @@ pub(super) struct Link {
     probe: AtomicBool,
     /// The configuration that the client is served under.
     generation: AtomicU64,
-    /// The client's packet capture, if enabled.
-    tap: Option<Mutex<Tap>>,
+    /// The captures of the client.
+    taps: Taps,
+    /// The place of its system in the totals; 0 while that is unknown.
+    system: AtomicUsize,
     /// What the client waits for.
     waits: Waits,
     /// Opens that an administrator wants closed, and whether there are any.
@@ -115,8 +119,7 @@ impl Link {
             &socket,
             &address,
             number,
-        )
-        .map(Mutex::new);
+        );
         let story = Story::begin(&host, number, address.clone(), carrier);
         let inner = Inner {
             engine: None,
@@ -139,7 +142,8 @@ impl Link {
             logon,
             probe: AtomicBool::new(false),
             generation: AtomicU64::new(generation),
-            tap,
+            taps: Taps::new(tap),
+            system: AtomicUsize::new(0),
             waits: Waits::default(),
             unwanted: Mutex::default(),
             has_unwanted: AtomicBool::new(false),
@@ -327,9 +331,8 @@ impl Link {
         inner.story.acts(&acts.unwrap_or_default());
         let sample = self.sample(&mut inner, engine.as_mut());
         self.host.history.add(sample);
-        if let Some(mut tap) = self.tap() {
-            tap.end();
-        }
+        self.taps.end();
+        self.count_waits();
         let sent = inner.outbox.sent_total();
         inner.story.end(end, sent);
         drop(inner);
@@ -427,6 +430,7 @@ impl Link {
             false => inner.unsent.and(reach),
         };
         inner.story.request(framing, message);
+        self.count_request(&inner, reach, message);
         let now = self.host.clock.now();
         self.waits.request(now, message, inner.story.uses_a_share());
         let Inner {
@@ -455,9 +459,7 @@ impl Link {
         let choice = service.settings.trace.as_ref();
         let selected = Selection::of(choice, self.number, &self.address, Some(name));
         story.trace(&self.host, selected == Selection::Yes);
-        if let Some(mut tap) = self.tap() {
-            tap.decide(selected == Selection::Yes);
-        }
+        self.taps.decide(selected == Selection::Yes);
         let challenge = super::random::random().map_err(|e| {
             TurnOutcome::Over(End::Because(format!(
                 "the system gives no random numbers: {e}"
@@ -469,11 +471,6 @@ impl Link {
             peer,
             challenge,
         ))
-    }
-
-    fn tap(&self) -> Option<MutexGuard<'_, Tap>> {
-        let tap = self.tap.as_ref()?;
-        Some(tap.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn peer(&self, session: &Session) -> Peer {

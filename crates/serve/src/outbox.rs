@@ -1,15 +1,11 @@
 //! The send queue of a client: messages with their session headers, sent in order as far as the client accepts them.
 
-use std::{
-    collections::VecDeque,
-    io::IoSlice,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::VecDeque, io::IoSlice};
 
 use coax_server::{Tail, Transmit};
 use rustix::{fd::OwnedFd, io::Errno};
 
-use super::{pcap::Tap, socket::Socket};
+use super::{socket::Socket, taps::Taps};
 use coax_disk::DiskFile;
 
 /// Page size, bytes.
@@ -80,16 +76,12 @@ impl Outbox {
     }
 
     /// Sends as much as the client accepts without a long wait; the rest stays queued. Returns the largest buffer that
-    /// is no longer needed. `tap` captures the bytes sent.
-    pub(super) fn flush(
-        &mut self,
-        socket: &Socket,
-        tap: Option<&Mutex<Tap>>,
-    ) -> Result<Vec<u8>, Errno> {
+    /// is no longer needed. `taps` capture the bytes sent.
+    pub(super) fn flush(&mut self, socket: &Socket, taps: &Taps) -> Result<Vec<u8>, Errno> {
         let mut done = Vec::new();
         while let Some(entry) = self.queue.front_mut() {
             let before = entry.sent;
-            let outcome = entry.send(socket, tap);
+            let outcome = entry.send(socket, taps);
             self.sent_total = self
                 .sent_total
                 .saturating_add(entry.sent.saturating_sub(before) as u64);
@@ -112,8 +104,8 @@ impl Outbox {
 
 impl Entry {
     /// Sends until the queue is empty (`true`) or the client accepts no more.
-    fn send(&mut self, socket: &Socket, tap: Option<&Mutex<Tap>>) -> Result<bool, Errno> {
-        self.load_strange(tap.is_some())?;
+    fn send(&mut self, socket: &Socket, taps: &Taps) -> Result<bool, Errno> {
+        self.load_strange(taps.is_on())?;
         self.load_uneven()?;
         let front = self.framing_len.saturating_add(self.message.head.len());
         let len = front.saturating_add(self.message.tail.len());
@@ -133,8 +125,8 @@ impl Entry {
             if sent == 0 {
                 return Ok(false);
             }
-            if let Some(tap) = tap {
-                self.show(sent, tap);
+            if taps.is_on() {
+                self.show(sent, taps);
             }
             self.sent = self.sent.saturating_add(sent);
         }
@@ -146,15 +138,14 @@ impl Entry {
     }
 
     /// Captures the next `sent` bytes, which the kernel has accepted.
-    fn show(&self, sent: usize, tap: &Mutex<Tap>) {
+    fn show(&self, sent: usize, taps: &Taps) {
         let mut left = sent;
         let parts = self.unsent().map(|part| {
             let taken = part.get(..left.min(part.len())).unwrap_or_default();
             left = left.saturating_sub(taken.len());
             taken
         });
-        let mut tap = tap.lock().unwrap_or_else(PoisonError::into_inner);
-        tap.sent(&parts.concat());
+        taps.sent(&parts.concat());
     }
 
     /// The unsent bytes in memory, in order.

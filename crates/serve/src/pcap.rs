@@ -9,7 +9,7 @@ use std::{
     io::Write,
     net::SocketAddr,
     os::unix::fs::{OpenOptionsExt, PermissionsExt},
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
@@ -49,8 +49,11 @@ const SYN_OPTIONS: &[u8] = &[1, 3, 3, 7];
 #[derive(Debug)]
 pub(super) struct Target {
     file: File,
-    path: PathBuf,
+    /// What the log calls it.
+    name: String,
     limit: u64,
+    /// The option that sets the limit.
+    limited_by: &'static str,
 }
 
 impl Target {
@@ -66,9 +69,20 @@ impl Target {
         file.set_permissions(Permissions::from_mode(0o600))?;
         Ok(Self {
             file,
-            path: path.to_owned(),
+            name: path.display().to_string(),
             limit,
+            limited_by: "--pcap-limit",
         })
+    }
+
+    /// A file that has no name in any folder.
+    pub(super) fn unnamed(file: File, name: &str, limit: u64) -> Self {
+        Self {
+            file,
+            name: name.into(),
+            limit,
+            limited_by: "its limit",
+        }
     }
 }
 
@@ -133,7 +147,8 @@ impl Capture {
         }
     }
 
-    fn is_over(&self) -> bool {
+    /// Whether nothing more is captured: the limit is reached, or the disk failed.
+    pub(super) fn is_over(&self) -> bool {
         self.state.over.load(Ordering::Relaxed)
     }
 
@@ -190,9 +205,14 @@ impl Writer {
         let pending = batch.len().saturating_add(packet.len()) as u64;
         if self.written.saturating_add(pending) > self.target.limit {
             self.state.over.store(true, Ordering::Relaxed);
-            let (path, limit) = (self.target.path.display(), self.target.limit);
+            let Target {
+                name,
+                limit,
+                limited_by,
+                ..
+            } = &self.target;
             self.reporter.notice(format!(
-                "the capture {path} has reached --pcap-limit ({limit} bytes): nothing more is captured"
+                "the capture {name} has reached {limited_by} ({limit} bytes): nothing more is captured"
             ));
             return;
         }
@@ -210,7 +230,7 @@ impl Writer {
         self.state.over.store(true, Ordering::Relaxed);
         // Half a block at the end would make the file malformed.
         let _ = self.target.file.set_len(self.written);
-        let path = self.target.path.display();
+        let path = &self.target.name;
         self.reporter.notice(format!(
             "cannot write the capture {path}: {error}; nothing more is captured"
         ));
@@ -223,7 +243,7 @@ impl Writer {
             return;
         }
         self.told_of_drops = true;
-        let path = self.target.path.display();
+        let path = &self.target.name;
         self.reporter.notice(format!(
             "the capture {path} lacks {dropped} packets so far: the disk is too slow"
         ));

@@ -21,6 +21,7 @@ use super::{
     sandbox::privileges::Account,
     share_path,
     takeover::{Deed, Takeover},
+    web,
 };
 use coax_smbconf::{
     diagnostic::Diagnostic,
@@ -159,6 +160,8 @@ pub(super) struct Sockets {
     pub(super) netbeui: Vec<Port>,
     /// Interfaces for IPX.
     pub(super) ipx: Vec<IpxPort>,
+    /// The door of the web page.
+    pub(super) web: Option<web::Opened>,
 }
 
 impl Sockets {
@@ -173,6 +176,11 @@ impl Sockets {
     ) -> Result<Self, Rejected> {
         let listen = &settings.listen;
         let mut reasons = Vec::new();
+        let may_wait = !handed.doors.is_empty();
+        let web = web::open(settings, may_wait).unwrap_or_else(|why| {
+            reasons.push(Diagnostic::error(why));
+            None
+        });
         let mut doors = Vec::new();
         for door in open_doors(settings, handed) {
             match door {
@@ -213,6 +221,7 @@ impl Sockets {
                 names,
                 netbeui,
                 ipx,
+                web,
             }),
             false => Err(Rejected(reasons)),
         }
@@ -247,6 +256,7 @@ impl Sockets {
                 .iter()
                 .map(|ipx| ipx.port.interface().name().to_owned())
                 .collect(),
+            web: self.web.as_ref().map(web::Opened::address),
             ..Bound::default()
         };
         for door in &self.doors {

@@ -109,10 +109,7 @@ impl Story {
             client: line.client,
             address: line.address.clone(),
             name: line.name.clone(),
-            system: match self.offered.is_empty() {
-                true => String::new(),
-                false => guess(&self.clues()).who,
-            },
+            system: self.system(),
             dialect: line.dialect.map(Into::into),
             transport: line.transport.into(),
             user: line.log_on.clone(),
@@ -125,6 +122,14 @@ impl Story {
             account: None,
             advice: None,
             refused: [&line.refused[..], &self.curable].concat(),
+        }
+    }
+
+    /// The recognised system; empty before it has negotiated.
+    pub(super) fn system(&self) -> String {
+        match self.offered.is_empty() {
+            true => String::new(),
+            false => guess(&self.clues()).who,
         }
     }
 

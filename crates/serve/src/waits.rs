@@ -8,6 +8,7 @@ use std::{
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
+use coax_cause::Account;
 use coax_clock::Clock;
 use coax_waits::{Meter, Request};
 use coax_wire::time::Time;
@@ -25,13 +26,23 @@ fn is_on() -> bool {
 pub(super) struct Waits(Mutex<Option<Box<Meter>>>);
 
 impl Waits {
-    /// Bytes were read; `whole`: they end with the end of a message.
-    pub(super) fn received(&self, now: Time, bytes: usize, whole: bool, socket: &impl AsFd) {
-        if let Some(meter) = &mut *self.lock()
-            && meter.received(now, bytes, whole)
-        {
+    /// Bytes were read; `whole`: they end with the end of a message. Returns whether time was charged.
+    pub(super) fn received(
+        &self,
+        now: Time,
+        bytes: usize,
+        whole: bool,
+        socket: &impl AsFd,
+    ) -> bool {
+        let mut meter = self.lock();
+        let Some(meter) = meter.as_mut() else {
+            return false;
+        };
+        let is_due = meter.received(now, bytes, whole);
+        if is_due {
             meter.sample(now, pacing::kernel(socket));
         }
+        is_due
     }
 
     /// The server begins to work on a message.
@@ -77,6 +88,11 @@ impl Waits {
         if meter.as_ref().is_some_and(|meter| meter.is_old(now)) {
             *meter = None;
         }
+    }
+
+    /// What was charged since this was last called.
+    pub(super) fn take_charged(&self) -> Option<Account> {
+        self.lock().as_mut().map(|meter| meter.take_charged())
     }
 
     /// The account now, with the wait that is not over yet.

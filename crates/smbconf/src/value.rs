@@ -4,7 +4,10 @@ mod netbios;
 
 pub use netbios::{ADDRESSES, AUTO, IPX, NODE_TYPE, REQUIRED_FILE, SCOPE};
 
-use std::path::PathBuf;
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+};
 
 use super::hosts::HostList;
 use super::list::{Names, Patterns, words};
@@ -103,6 +106,14 @@ pub const FILE: Codec<Option<PathBuf>> = Codec {
             .map(|p| p.display().to_string())
             .unwrap_or_default()
     },
+};
+
+/// The address of the web page, or none. A port alone is one of this machine only.
+pub const PAGE_ADDRESS: Codec<Option<SocketAddr>> = Codec {
+    kind: "ADDR:PORT",
+    read: page_address,
+    nearest: nearest::none,
+    show: |v| v.as_ref().map(ToString::to_string).unwrap_or_default(),
 };
 
 /// A file whose name may contain macros, or none.
@@ -417,6 +428,20 @@ choice!(/// `strict locking`.
 pub fn unquoted(text: &str) -> &str {
     let inner = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
     inner.filter(|t| !t.contains('"')).unwrap_or(text)
+}
+
+fn page_address(text: &str) -> Result<Option<SocketAddr>, String> {
+    let text = unquoted(text);
+    if text.is_empty() {
+        return Ok(None);
+    }
+    if let Ok(port) = text.trim_start_matches(':').parse::<u16>() {
+        return Ok(Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port))));
+    }
+    let address = text.parse().map(Some);
+    address.map_err(|_| {
+        "write ADDR:PORT, as 127.0.0.1:8139, or a port alone for this machine only".into()
+    })
 }
 
 fn yes_no(value: bool) -> &'static str {

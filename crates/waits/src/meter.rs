@@ -63,6 +63,8 @@ pub struct Meter {
     recent: Recent,
     copy: Option<Copy>,
     server: Server,
+    /// What was charged since [`Self::take_charged`].
+    fresh: Account,
 }
 
 impl Meter {
@@ -84,6 +86,7 @@ impl Meter {
             recent: Recent::default(),
             copy: None,
             server: Server::default(),
+            fresh: Account::default(),
         }
     }
 
@@ -105,6 +108,11 @@ impl Meter {
     /// Where the server's own time went since the connection began.
     pub fn server(&self) -> Server {
         self.server
+    }
+
+    /// What was charged since this was last called, for totals.
+    pub fn take_charged(&mut self) -> Account {
+        core::mem::take(&mut self.fresh)
     }
 
     /// The kernel's last report.
@@ -295,6 +303,9 @@ impl Meter {
             copy.until = copy.began + copy.account.total();
         }
         self.recent.add(now, &charged);
+        for (cause, span) in charged.iter() {
+            self.fresh.add(cause, span);
+        }
         self.slice_began = now;
     }
 

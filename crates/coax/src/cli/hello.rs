@@ -17,6 +17,9 @@ pub fn hello(settings: &Settings, bound: &Bound, local: &[(String, IpAddr)]) -> 
     shares(settings, &mut out);
     let from = Reach::new(bound, local);
     let _ = writeln!(out, "\nListening at {}", listening(bound));
+    if let Some(web) = bound.web {
+        let _ = writeln!(out, "Web page at http://{web}/");
+    }
     if from.only_here {
         out.push_str("Only this machine can connect: all addresses are loopback addresses.\n");
     }
@@ -343,6 +346,7 @@ mod tests {
             nbt: one(nbt),
             direct: one(direct),
             names,
+            web: None,
             netbeui: Vec::new(),
             ipx: Vec::new(),
         }

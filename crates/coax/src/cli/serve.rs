@@ -2,6 +2,8 @@
 
 mod check;
 mod diagnostics;
+#[cfg(feature = "page")]
+mod page;
 mod testing;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -32,7 +34,7 @@ use coax_smbconf::settings::{
     ShareSettings,
 };
 use coax_smbconf::share_argument::ShareArg;
-use coax_smbconf::value::NETBIOS_NAME;
+use coax_smbconf::value::{NETBIOS_NAME, PAGE_ADDRESS};
 
 /// `coax serve`'s arguments.
 #[derive(Args, Clone, Debug, Default)]
@@ -99,6 +101,10 @@ pub struct ServeArgs {
     /// journal, syslog or syslog:FACILITY
     #[arg(long, value_name = "FILE|journal|syslog", value_parser = audit)]
     pub audit: Option<AuditTarget>,
+    /// Show a web page of what clients do and wait for, with metrics, at this address (docs/live.md); a port alone is one of
+    /// this machine only. Other addresses than loopback need a token, which the log then has
+    #[arg(long, value_name = "ADDR:PORT", value_parser = web_address)]
+    pub web: Option<SocketAddr>,
     /// Report as JSON, one object a line (docs/events.md)
     #[arg(long)]
     pub json: bool,
@@ -215,6 +221,10 @@ impl ServeArgs {
         if loaded.has_errors() {
             return Err(ServeError::Failed(loaded.diagnostics));
         }
+        if !cfg!(feature = "page") && loaded.settings.global.web.is_some() {
+            let why = "this coax was built without its web page: remove --web or 'coax:web'";
+            return Err(ServeError::Failed(vec![Diagnostic::error(why)]));
+        }
         if loaded.settings.shares.is_empty() && self.config.is_none() {
             return Err(ServeError::Usage(
                 "nothing to share: name a folder, as 'coax serve DIR'".into(),
@@ -256,6 +266,9 @@ impl ServeArgs {
         }
         if self.audit.is_some() {
             global.audit.clone_from(&self.audit);
+        }
+        if self.web.is_some() {
+            global.web = self.web;
         }
         settings.json = self.json;
         self.diagnostics.apply(settings);
@@ -381,6 +394,15 @@ fn reading(args: ServeArgs, users: Vec<User>) -> Read {
     })
 }
 
+/// The web page, if it is part of this program.
+fn page() -> Option<coax_serve::web::Page> {
+    #[cfg(feature = "page")]
+    let page = Some(coax_page::page(page::explain));
+    #[cfg(not(feature = "page"))]
+    let page = None;
+    page
+}
+
 /// Serves until told to stop.
 fn serve(args: ServeArgs, settings: Settings) -> ExitCode {
     let ci = match args.testing.start(&settings) {
@@ -393,6 +415,7 @@ fn serve(args: ServeArgs, settings: Settings) -> ExitCode {
         ci,
         read: reading(args, settings.users.clone()),
         takeover,
+        page: page(),
     };
     let greeting = (!settings.json).then(|| settings.clone());
     let greet = |bound: &Bound| {
@@ -455,6 +478,11 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| {
         "write ADDR:PORT, as 192.168.1.5:139, or a port alone for every address".into()
     })
+}
+
+fn web_address(text: &str) -> Result<SocketAddr, String> {
+    let address = (PAGE_ADDRESS.read)(text)?;
+    address.ok_or_else(|| "write ADDR:PORT, as 127.0.0.1:8139".into())
 }
 
 fn option(text: &str) -> Result<String, String> {

@@ -6,6 +6,7 @@ use std::{
 };
 
 use coax_server::table::OpenId;
+use coax_wire::header::Fid;
 use rustix::net::Shutdown;
 
 use super::{Inner, Link};
@@ -51,7 +52,7 @@ impl Shown for Link {
     fn show(&self) -> ClientStatus {
         let now = self.host.clock.now();
         let meter = self.waits.now(now, &self.socket);
-        let account = meter.as_ref().map(|meter| AccountStatus::of(meter, now));
+        let mut account = meter.as_ref().map(|meter| AccountStatus::of(meter, now));
         if let Some(inner) = self.try_inner() {
             let mut status = inner.story.status(inner.outbox.sent_total());
             if let (Some(meter), Some(engine)) = (&meter, &inner.engine)
@@ -60,6 +61,11 @@ impl Shown for Link {
                 let party = inner.story.party(&status.system);
                 let config = &engine.server().config;
                 status.advice = advice::first(&party, config, copy, meter.kernel());
+                if let Some(shown) = account.as_mut().and_then(|account| account.copy.as_mut())
+                    && !copy.ended
+                {
+                    shown.file = engine.path_of(Fid(copy.fid));
+                }
             }
             status.account = account;
             return status;
@@ -87,6 +93,10 @@ impl Shown for Link {
 
     fn tidy(&self) {
         self.waits.tidy(self.host.clock.now());
+    }
+
+    fn end_recording(&self) {
+        self.taps.end_recording();
     }
 
     fn disconnect(&self) {

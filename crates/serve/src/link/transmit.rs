@@ -106,6 +106,7 @@ impl Link {
         let Inner {
             engine: Some(engine),
             outbox,
+            unsent,
             story,
             faults,
             ..
@@ -113,13 +114,10 @@ impl Link {
         else {
             return Ok(());
         };
-        let clock = &self.host.clock;
-        self.waits.served(clock, engine.has_parked());
+        self.waits.served(&self.host.clock, engine.has_parked());
         let before = outbox.sent_total();
-        let sent = outbox.flush(&self.socket, self.tap.as_ref());
-        let sent_bytes = (before, outbox.sent_total());
-        self.waits
-            .handed(clock, sent_bytes, outbox.is_empty(), &self.socket);
+        let sent = outbox.flush(&self.socket, &self.taps);
+        self.count_sent(before, outbox, *unsent);
         engine.recycle(sent.map_err(|e| over(&e))?);
         if let Some(end) = faults.as_ref().and_then(|faults| faults.end(&self.socket)) {
             return Err(end);
@@ -142,10 +140,8 @@ impl Link {
         }
         let _pass = self.leave(inner.unsent, pass)?;
         let before = inner.outbox.sent_total();
-        let sent = inner.outbox.flush(&self.socket, self.tap.as_ref());
-        let (sent_bytes, all) = ((before, inner.outbox.sent_total()), inner.outbox.is_empty());
-        self.waits
-            .handed(&self.host.clock, sent_bytes, all, &self.socket);
+        let sent = inner.outbox.flush(&self.socket, &self.taps);
+        self.count_sent(before, &inner.outbox, inner.unsent);
         sent.map_err(|e| over(&e))?;
         if inner.outbox.is_empty() {
             Ok(())
@@ -176,17 +172,18 @@ impl Link {
         hint: usize,
         wait: bool,
     ) -> Result<usize, TurnOutcome> {
+        self.follow_recording(session);
         let space = session.recv_space(hint);
         match self.socket.receive(space, wait) {
             Ok(Received::Bytes(count)) => {
-                if let Some(mut tap) = self.tap() {
-                    tap.received(space.get(..count).unwrap_or_default());
-                }
+                self.taps.received(space.get(..count).unwrap_or_default());
                 let now = self.host.clock.now();
                 session.received(now, count);
                 let missing = session.missing_bytes();
                 self.socket.note_received(count, missing);
-                self.waits.received(now, count, missing == 0, &self.socket);
+                if self.waits.received(now, count, missing == 0, &self.socket) {
+                    self.count_waits();
+                }
                 Ok(count)
             }
             Ok(Received::Nothing) => Ok(0),

@@ -46,6 +46,9 @@ pub struct SharesStatus {
 pub struct CopyStatus {
     /// `to-client` or `to-server`.
     pub direction: String,
+    /// The file, as SHARE/PATH, while it is copied.
+    #[serde(default)]
+    pub file: Option<String>,
     /// Whether it has ended.
     pub ended: bool,
     /// Its time so far, microseconds.
@@ -129,6 +132,7 @@ impl CopyStatus {
         let us: Vec<_> = us.filter(|(_, us)| *us > 0).collect();
         Self {
             direction: direction(copy).into(),
+            file: None,
             ended: copy.ended,
             wall_us: copy.wall().0 / 1000,
             bytes: copy.bytes,

@@ -15,4 +15,4 @@ pub use shape::{
     SCHEMA, Status,
 };
 pub use socket::socket_path;
-pub(super) use socket::{bind, serve};
+pub(super) use socket::{bind, look, serve};

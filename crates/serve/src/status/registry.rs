@@ -21,6 +21,8 @@ pub(crate) trait Shown: Send + Sync {
     fn close(&self, open: OpenId);
     /// Frees what only a client at work needs.
     fn tidy(&self);
+    /// The recording has ended.
+    fn end_recording(&self);
     /// Ends its connection, as if the client had closed it.
     fn disconnect(&self);
 }
@@ -67,6 +69,11 @@ impl Registry {
     /// Frees what only clients at work need.
     pub(crate) fn tidy(&self) {
         self.all().iter().for_each(|client| client.tidy());
+    }
+
+    /// The recording has ended.
+    pub(crate) fn end_recording(&self) {
+        self.all().iter().for_each(|client| client.end_recording());
     }
 
     fn all(&self) -> Vec<Arc<dyn Shown>> {

@@ -92,7 +92,7 @@ fn answer(host: &Host, stream: &UnixStream) -> io::Result<()> {
     let mut line = String::new();
     BufReader::new(stream.take(ASK_MAX)).read_line(&mut line)?;
     let answer = match serde_json::from_str::<Ask>(&line) {
-        Ok(Ask::Status) => Answer::Status(Box::new(status(host))),
+        Ok(Ask::Status) => Answer::Status(Box::new(look(host))),
         Ok(Ask::History) => history(host),
         Ok(Ask::Close { open }) => close(host, OpenId(open)),
         Ok(Ask::Unlock { open }) => unlock(host, OpenId(open)),
@@ -174,7 +174,8 @@ fn no_open(open: OpenId) -> Answer {
     }
 }
 
-fn status(host: &Host) -> Status {
+/// What the server does now.
+pub(crate) fn look(host: &Host) -> Status {
     let server = host.server();
     let (rows, files_total) = server.locked(|tables| tables.overview(FILES_MAX));
     let share = |row: &OpenRow| {

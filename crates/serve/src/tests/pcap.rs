@@ -134,7 +134,8 @@ fn a_blocked_disk_does_not_block_clients_and_dropped_packets_are_counted() {
     let (reporter, lines) = reporter();
     let target = Target {
         file: OwnedFd::from(writing).into(),
-        path: "slow".into(),
+        name: "slow".into(),
+        limited_by: "",
         limit: u64::MAX,
     };
     let capture = Capture::start(target, reporter.clone()).unwrap();
@@ -158,7 +159,8 @@ fn a_full_disk_ends_the_capture_with_one_notice() {
     let mut writer = Writer {
         target: Target {
             file,
-            path: "full".into(),
+            name: "full".into(),
+            limited_by: "",
             limit: u64::MAX,
         },
         reporter: reporter.clone(),

@@ -25,7 +25,7 @@ use crate::{
 };
 use alloc::{string::String, sync::Arc, vec::Vec};
 use coax_wire::{
-    header::{Header, SMB2_PROTOCOL},
+    header::{Fid, Header, SMB2_PROTOCOL},
     time::Time,
 };
 
@@ -164,6 +164,12 @@ impl Connection {
     /// Counts of the connection's current resources.
     pub fn held(&self) -> Held {
         self.context.held()
+    }
+
+    /// An open file, as SHARE/PATH. The path is that of the open.
+    pub fn path_of(&self, fid: Fid) -> Option<String> {
+        let file = self.context.files.iter().find(|file| file.fid == fid)?;
+        Some(alloc::format!("{}/{}", file.share.name, file.path))
     }
 
     /// The account that reserves the client's resources.

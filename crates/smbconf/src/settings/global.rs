@@ -1,7 +1,10 @@
 //! Global settings.
 
 use crate::log_level::LogLevels;
-use std::path::{Path, PathBuf};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use super::{
     AuditEvents, AuditTarget, MapToGuest, NetbiosSettings, NtlmAuth, Pacing, Protocol, Security,
@@ -106,6 +109,10 @@ pub struct GlobalSettings {
     pub takeover_socket: Option<PathBuf>,
     /// `coax:status socket`: where `coax status` asks.
     pub status_socket: Option<PathBuf>,
+    /// `coax:web`, or `--web`: where the web page is.
+    pub web: Option<SocketAddr>,
+    /// `coax:web token file`: a file with the token that readers of the web page need.
+    pub web_token_file: Option<PathBuf>,
     /// `coax:state directory`: where the server keeps what it has learned of clients.
     pub state_directory: Option<PathBuf>,
     /// `coax:takeover time`, seconds that clients with open files have to finish after a takeover.
@@ -198,6 +205,8 @@ impl Default for GlobalSettings {
             drain_seconds: 10,
             takeover_socket: None,
             status_socket: None,
+            web: None,
+            web_token_file: None,
             state_directory: None,
             takeover_seconds: 3600,
             keepalive_seconds: 300,

@@ -6,7 +6,7 @@ use crate::sockopt::SOCKET_OPTIONS;
 use crate::value::{
     AUDIT, AUDIT_EVENTS, BOOL, CODE_PAGE, COUNT, COUNT16, FILE, HOSTS, INVERSE, MACRO_FILE,
     MAP_TO_GUEST, MAX_PROTOCOL, MESSAGE_SIZE, MIN_PROTOCOL, MINUTES, NETBIOS_NAME, NETBIOS_NAMES,
-    NTLM_AUTH, PACING, PASSDB_BACKEND, PORTS, SECURITY, SIGNING, TEXT, USER, WORDS,
+    NTLM_AUTH, PACING, PAGE_ADDRESS, PASSDB_BACKEND, PORTS, SECURITY, SIGNING, TEXT, USER, WORDS,
 };
 
 pub(super) const NAMES: &[Parameter] = &[
@@ -197,6 +197,10 @@ pub(super) const CONNECTIONS: &[Parameter] = &[
         "A Unix socket at which 'coax serve --takeover' of a new program version asks for the listening sockets; without it there is no takeover.").at_start(),
     slot!(Global, "coax:status socket", status_socket, FILE,
         "A Unix socket at which 'coax status' asks the server what it does; without it, 'status' in systemd's RuntimeDirectory, or none.").at_start(),
+    slot!(Global, "coax:web", web, PAGE_ADDRESS,
+        "Where the web page of the running server is, such as 127.0.0.1:8139; without it there is no page. Other addresses than loopback need a token.").at_start(),
+    slot!(Global, "coax:web token file", web_token_file, FILE,
+        "A file with the token that readers of the web page need; without it, a page at an address other than loopback makes one and writes it to the log.").at_start(),
     slot!(Global, "coax:state directory", state_directory, FILE,
         "The folder of coax.redb, the database of what pacing has learned of clients and of the figures of the last day (coax status --history); without it, and without systemd's StateDirectory, there is none.").at_start(),
     slot!(Global, "coax:takeover time", takeover_seconds, COUNT,

@@ -116,6 +116,7 @@ fn other_value(parameter: &Parameter) -> (&'static str, &'static str) {
         }
         "number" => ("0x11", "17"),
         "minutes" => ("-60", "-60"),
+        "ADDR:PORT" => ("8139", "127.0.0.1:8139"),
         "octal mode" => ("0640", "0640"),
         "bytes, 1024 to 65535" => ("4K", "4096"),
         "MiB" => ("2047", "2047"),

@@ -53,6 +53,8 @@ struct Serves<'a> {
     direct: Vec<SocketAddr>,
     /// Whether the server answers name queries on UDP port 137.
     names: bool,
+    /// The address of the web page.
+    web: Option<SocketAddr>,
 }
 
 /// One share.
@@ -139,5 +141,6 @@ fn serves(settings: &Settings, bound: Bound, users: Vec<String>) -> Serves<'_> {
         nbt: bound.nbt,
         direct: bound.direct,
         names: bound.names,
+        web: bound.web,
     }
 }
