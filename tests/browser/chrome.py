@@ -11,14 +11,14 @@ from selenium.webdriver.chrome.service import Service
 ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
              "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
              "--force-color-profile=srgb"]
-NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND"
 
 
-def start(loopback=False):
-    """With `loopback`, it reaches servers on this machine."""
+def start(*reachable):
+    """Chromium; `reachable` are addresses that it may connect to."""
     options = Options()
     options.binary_location = shutil.which("chromium")
-    for argument in [*ARGUMENTS, NOWHERE + ", EXCLUDE 127.0.0.1" * loopback]:
+    resolved = ", ".join(["MAP * ~NOTFOUND", *(f"EXCLUDE {address}" for address in reachable)])
+    for argument in [*ARGUMENTS, f"--host-resolver-rules={resolved}"]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))

@@ -164,6 +164,8 @@ STEPS = [
     peer("faults", "faults of coax serve --fault with independent clients", "developers.faults"),
     peer("audit", "the audit log of smbclient's operations; a full disk, a syslog daemon that stops", "audit.main", 180, impossible=no_root),
     peer("live", "the server's account of copies beside explain", "live.main", 300, impossible=link.impossible),
+    peer("page", "the page of a running server in Chromium; what it refuses", "page.main", 300,
+         impossible=lambda: no_browser() or no_package("prometheus_client")),
     peer("writing", "the page for authors of clients is current; its messages work with smbd", "developers.writing", impossible=no_root),
     peer("action", "steps of the GitHub Action", "developers.action"),
     peer("replay", "captures played against coax and smbd", "developers.replays", impossible=no_root),

@@ -53,7 +53,7 @@ PROGRAMS = {
     "chromium": ["chromium", "fonts-dejavu-core"],
     "chromedriver": ["chromium-driver"],
 }
-PYTHON_PACKAGES = ["impacket==0.13.1", "pysmb==1.2.15", "selenium==4.51.0", "duckdb==2.0.0", "SALib==1.6.0", "jsonschema==4.26.0"]
+PYTHON_PACKAGES = ["impacket==0.13.1", "pysmb==1.2.15", "selenium==4.51.0", "duckdb==2.0.0", "SALib==1.6.0", "jsonschema==4.26.0", "prometheus_client==0.23.1"]
 JAVA_SERVERS = {"jfileserver": "org.filesys:jfileserver:1.4.0"}
 JAVA_PACKAGES = {"jcifs13": "jcifs:jcifs:1.3.17", "jcifsng": "eu.agno3.jcifs:jcifs-ng:2.1.10"}
 
@@ -99,7 +99,7 @@ def has_venv():
 
 def python_is_ready():
     python = VENV / "bin" / "python"
-    check = [str(python), "-c", "import impacket, smb, selenium, duckdb, SALib, jsonschema"]
+    check = [str(python), "-c", "import impacket, smb, selenium, duckdb, SALib, jsonschema, prometheus_client"]
     return python.exists() and subprocess.run(check, capture_output=True).returncode == 0
 
 

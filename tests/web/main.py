@@ -263,7 +263,7 @@ CHECKS = [coax_web_serves_the_page, coax_web_refuses_other_names_and_other_files
 
 
 def in_chromium():
-    driver = chrome.start(loopback=True)
+    driver = chrome.start("127.0.0.1")
     try:
         chrome.size(driver, 1200, 900)
         for check in CHECKS:
