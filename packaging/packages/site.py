@@ -48,6 +48,9 @@ def with_working_links(page, site):
 
     def working(match):
         link, anchor = match.group(1), match.group(2) or ""
+        text = Path(os.path.normpath(DOCS / folder / link)).with_suffix(".md")
+        if text.is_file() and not text.is_relative_to(DOCS):
+            return f'href="{os.path.relpath(published(text, site), page.parent)}"'
         if link.endswith("README.html"):
             index = f"{link.removesuffix('README.html')}index.html"
             return f'href="{index}{anchor}"'
