@@ -6,6 +6,18 @@ use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
 
 impl Charger {
+    /// What kept a sender that paces. If it has as much on its way as ever, and that does not grow, it is its send buffer.
+    pub(super) fn paced_by(&mut self, advance: &Advance) -> Cause {
+        let flow = self.flow(advance.side);
+        let acked = advance.heard.map_or(0, |heard| heard.acked);
+        let in_flight = advance.end.saturating_sub(acked);
+        if flow.is_constant && in_flight >= flow.widest - flow.widest / 4 {
+            Cause::SendWindow
+        } else {
+            Cause::Pacing
+        }
+    }
+
     /// Charges what a packet waited for that its own stream does not show.
     pub(super) fn charge_blocked(&mut self, advance: &Advance, held: Blocked, gap: Span) {
         match held {

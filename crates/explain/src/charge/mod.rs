@@ -59,10 +59,9 @@ mod script;
 pub(crate) use journal::Charge;
 pub(crate) use script::Script;
 
-use crate::charge::flow::Flow;
+use crate::charge::flow::{Flow, carried_in_flight};
 use crate::charge::journal::Journal;
 use crate::charge::pacing::may_be_paced;
-use crate::charge::release::carried_in_flight;
 use crate::constants::MIN_DELAYED_ACK;
 use crate::constants::{MAX_QUEUEING_PAUSE, MIN_STALL_RTO};
 use crate::path::WHOLE;

@@ -4,9 +4,7 @@
 //! A paced sender sends bursts of some segments. From the start of one to the start of the next it takes the time that the
 //! pacing rate allows for the bytes of the first. A program that pauses does so between messages or for other times.
 
-use crate::charge::Charger;
 use crate::timeline::{Advance, BurstPaces, Novelty};
-use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
 
 /// Segments closer than this are one burst at their sender.
@@ -53,20 +51,6 @@ impl Pacing {
                 .add((advance.at - self.from).0.saturating_mul(1000) / self.bytes);
         }
         (self.from, self.bytes) = (advance.at, advance.wire);
-    }
-}
-
-impl Charger {
-    /// What kept a sender that paces. If it has as much on its way as ever, and that does not grow, it is its send buffer.
-    pub(super) fn paced_by(&mut self, advance: &Advance) -> Cause {
-        let flow = self.flow(advance.side);
-        let acked = advance.heard.map_or(0, |heard| heard.acked);
-        let in_flight = advance.end.saturating_sub(acked);
-        if flow.is_constant && in_flight >= flow.widest - flow.widest / 4 {
-            Cause::SendWindow
-        } else {
-            Cause::Pacing
-        }
     }
 }
 

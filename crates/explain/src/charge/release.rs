@@ -136,11 +136,3 @@ impl Charger {
         })
     }
 }
-
-/// For how much of a round the path carried the side's data, if its sender had too little in flight.
-pub(super) fn carried_in_flight(advance: &Advance, cause: Cause, round: Span) -> Span {
-    match cause {
-        Cause::SendWindow | Cause::SlowStart => advance.carried_of(round),
-        _ => Span(0),
-    }
-}
