@@ -174,6 +174,7 @@ STEPS = [
     peer("explain-wild", "explain beside tcptrace and tshark", "explain.wild", 600),
     peer("explain-slow", "explain on slow operations between real programs", "explain.slow", 300,
          impossible=lambda: no_root() or (None if shutil.which("tcpdump") else "tcpdump is not installed")),
+    peer("explain-netbios", "explain on copies over NetBEUI and IPX with known faults, beside tshark", "explain.netbios", 300, impossible=no_cable),
     peer("explain-schema", "explain's JSON is valid by its schema", "explain.schema", 300),
     peer("explain-copies", "copies between real programs beside the referee", "explain.fixed", 300,
          impossible=lambda: link.impossible() or ktrace.impossible()),

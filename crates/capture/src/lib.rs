@@ -17,6 +17,7 @@ pub use error::Error;
 #[cfg(feature = "std")]
 pub use file::{Damage, Reader};
 pub use frame::{
-    Content, Dissector, Endpoint, Flags, OptionLayout, Segment, SynFingerprint, SynOptions,
+    Content, Dissector, Endpoint, Flags, Ipx, NetBeui, OptionLayout, Segment, SynFingerprint,
+    SynOptions, Transport,
 };
 pub use packet::{LinkType, Packet};

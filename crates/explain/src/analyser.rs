@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use coax_capture::{Content, Dissector, Endpoint, Error, Packet, Reader, Segment};
+use coax_capture::{Content, Dissector, Endpoint, Error, Packet, Reader, Segment, Transport};
 use coax_wire::time::{Span, Time};
 use hashbrown::HashMap;
 
@@ -11,6 +11,7 @@ use crate::{
     charge::Script,
     evidence::{self, MemoryBudget},
     holders::Operations,
+    netbios::NetbiosStage,
     path::HostPairs,
     recognise::{recognise, recognise_stacks},
     reorder::Reorder,
@@ -30,6 +31,7 @@ type Key = (Endpoint, Endpoint);
 #[derive(Debug, Default)]
 pub struct Analyser {
     dissector: Dissector,
+    netbios: NetbiosStage,
     live: HashMap<Key, usize>,
     /// The latest packet's ends, and where its connection is: most packets have the same as the one before.
     latest_ends: Option<(Key, usize)>,
@@ -114,12 +116,29 @@ impl Analyser {
             at: packet.at,
             frame,
         };
-        let quality = &mut self.quality;
-        let carried = self.dissector.dissect(packet);
-        quality.note(&carried);
-        let Content::Tcp(segment) = &carried else {
-            return;
-        };
+        // what it hands out is borrowed from it
+        let mut dissector = std::mem::take(&mut self.dissector);
+        let carried = dissector.dissect(packet);
+        self.quality.note(&carried);
+        match &carried {
+            Content::Tcp(segment) => self.segment(segment, moment),
+            Content::NetBeui(frame) => {
+                let mut netbios = std::mem::take(&mut self.netbios);
+                netbios.netbeui(frame, moment, &mut |segment, at| self.segment(segment, at));
+                self.netbios = netbios;
+            }
+            Content::Ipx(packet) => {
+                let mut netbios = std::mem::take(&mut self.netbios);
+                netbios.ipx(packet, moment, &mut |segment, at| self.segment(segment, at));
+                self.netbios = netbios;
+            }
+            _ => {}
+        }
+        self.dissector = dissector;
+    }
+
+    /// Takes a segment of a connection.
+    fn segment(&mut self, segment: &Segment<'_>, moment: Moment) {
         let index = match &self.latest_ends {
             Some((ends, index)) if is_between(segment, ends) => *index,
             _ => {
@@ -131,7 +150,7 @@ impl Analyser {
         };
         let mut context = AnalysisContext {
             scratch: &mut self.scratch,
-            quality,
+            quality: &mut self.quality,
             room: &self.room,
             held: &mut self.held,
             scripts: &mut self.scripts,
@@ -255,6 +274,8 @@ impl Analyser {
         let mut quality = std::mem::take(&mut self.quality);
         quality.incomplete_fragments = self.dissector.incomplete_fragments();
         quality.clock_grain = Span(self.grain_ns);
+        let (mut sessions, damaged) = std::mem::take(&mut self.netbios).finish();
+        quality.damaged_frames += damaged;
         let sides = self
             .ended
             .iter()
@@ -274,9 +295,13 @@ impl Analyser {
         for (number, (_, ended)) in self.ended.into_iter().enumerate() {
             let parties = recognise(&ended.connection);
             let stacks = recognise_stacks(&ended.connection);
+            // frames of sessions may come in any order, and the first of a session has its report
+            let is_framed = ended.connection.transport() != Transport::Tcp;
+            let session = is_framed.then(|| sessions.remove(&ended.connection.frames.0));
             capture.connections.push(report::Connection {
                 parties,
                 stacks,
+                netbios: session.flatten().map(Box::new),
                 ..ended.connection
             });
             copies.extend(ended.copies.into_iter().map(|copy| Copy {

@@ -3,12 +3,14 @@
 use crate::charge::Charge;
 use crate::evidence::{Extent, MemoryBudget, RecordedCharge, RecorderId, RecorderSet, Shown};
 use crate::report::{Breakdown, Direction, PacketRow};
-use crate::session::{Chunk, Framer, Message, Moment, ProtocolSigns, Scratch, Sink, Verdict};
+use crate::session::{
+    Boundaries, Chunk, Framer, Message, Moment, ProtocolSigns, Scratch, Sink, Verdict,
+};
 use crate::smb::{Context, Purpose, Smb};
 use crate::timeline::{Side, of, of_mut};
 use coax_capture::Segment;
 use coax_cause::Account;
-use coax_wire::{nbt::session::Framing, time::Time};
+use coax_wire::time::Time;
 
 /// A stream that began before the capture is searched so far for SMB.
 const MAX_SEARCHED: u64 = 1 << 22;
@@ -36,12 +38,12 @@ pub(crate) struct Conversation {
 impl Conversation {
     /// Of a connection that began at `begin`; `is_partial`: the capture began later.
     pub(crate) fn new(
-        (framing, is_service): (Framing, bool),
+        (boundaries, is_service): (Boundaries, bool),
         is_partial: bool,
         begin: Moment,
         room: Option<&MemoryBudget>,
     ) -> Self {
-        let framer = || Framer::new(framing, is_partial);
+        let framer = || Framer::new(boundaries, is_partial);
         let recorders = match room {
             Some(room) => RecorderSet::new(room),
             None => RecorderSet::new(&MemoryBudget::none()),

@@ -62,8 +62,9 @@ impl Operations {
         let mut found = Vec::new();
         for (number, operation) in &self.operations {
             let holder = of(*number).and_then(|own| {
-                let is_same =
-                    |other: usize| of(other).is_some_and(|it| it.server.ip() == own.server.ip());
+                let is_same = |other: usize| {
+                    of(other).is_some_and(|it| it.server.is_same_machine(own.server))
+                };
                 self.holder_of(operation, is_same)
             });
             let Some(connection) = place(*number) else {

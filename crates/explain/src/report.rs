@@ -4,6 +4,7 @@ mod bounds;
 mod breakdown;
 mod direction;
 mod joined;
+mod netbios;
 mod operation;
 mod party;
 
@@ -15,12 +16,13 @@ use coax_wire::time::{Span, Time};
 
 pub use bounds::Bounds;
 pub use breakdown::{
-    Breakdown, Detail, Exchange, Graph, LabelKind, MessageLabel, PacketExcerpt, PacketRow, Point,
-    RequestSample, Spot, Spots, Stall, Stretches, Waterfall,
+    Breakdown, Detail, Exchange, FrameControl, Graph, LabelKind, MessageLabel, PacketExcerpt,
+    PacketRow, Point, RequestSample, Spot, Spots, Stall, Stretches, Waterfall,
 };
-pub use coax_capture::{Endpoint, Flags, OptionLayout, SynFingerprint};
+pub use coax_capture::{Endpoint, Flags, OptionLayout, SynFingerprint, Transport};
 pub use direction::Direction;
 pub use joined::{Joined, JoinedPath, JoinedWay};
+pub use netbios::{Netbios, NetbiosSide};
 pub use operation::{Holder, LongestWait, Operation, OperationKind, Reason};
 pub use party::{Evidence, Party, Stack, Sureness};
 
@@ -102,10 +104,12 @@ pub struct Quality {
     pub unknown_links: u64,
     /// The number of the first such link (tcpdump.org/linktypes.html).
     pub unknown_link: Option<u16>,
-    /// Packets of NetBEUI, which carries SMB too and is not read.
+    /// Frames of NetBEUI.
     pub netbeui: u64,
-    /// Packets of IPX, likewise.
+    /// Packets of IPX.
     pub ipx: u64,
+    /// Frames of NetBEUI and IPX whose headers are damaged or were cut off.
+    pub damaged_frames: u64,
     /// Packets cut so short that their headers are missing.
     pub cut_headers: u64,
     /// Connections that began before the capture.
@@ -128,8 +132,15 @@ impl Quality {
                 &mut self.unknown_links
             }
             Content::Truncated => &mut self.cut_headers,
-            Content::NetBeui => &mut self.netbeui,
-            Content::Ipx => &mut self.ipx,
+            Content::NetBeui(_) => &mut self.netbeui,
+            Content::Ipx(_) => &mut self.ipx,
+            Content::DamagedFrame(transport) => {
+                self.damaged_frames += 1;
+                match transport {
+                    Transport::NetBeui => &mut self.netbeui,
+                    _ => &mut self.ipx,
+                }
+            }
             _ => return,
         };
         *count += 1;
@@ -212,7 +223,7 @@ impl Protocol {
     }
 }
 
-/// A TCP connection.
+/// A TCP connection, or a session of NetBEUI or IPX.
 #[derive(Clone, Debug)]
 pub struct Connection {
     /// Who opened it, as far as can be told.
@@ -256,9 +267,16 @@ pub struct Connection {
     pub parties: [Party; 2],
     /// Whose TCP theirs is.
     pub stacks: [Stack; 2],
+    /// What frames of NetBEUI and IPX show beyond that.
+    pub netbios: Option<Box<Netbios>>,
 }
 
 impl Connection {
+    /// What carries it.
+    pub fn transport(&self) -> Transport {
+        self.client.transport()
+    }
+
     /// Whether the widths of the client's (0) or server's (1) windows are known. Both SYNs tell by which power of two they are
     /// to be multiplied (RFC 7323 2.2). Without them, windows that were overrun are multiplied by at least the factor that the data in flight requires, and scales
     /// are such that a segment or two overrun those that have one.

@@ -8,6 +8,9 @@ pub enum Why {
         "the connection carries no SMB1: there is no redirector, and no server of it, to change"
     )]
     NoSmb,
+    /// The lab's model of a copy has TCP only.
+    #[error("predictions are made for copies over TCP, and this one was made over {0}")]
+    Transport(&'static str),
     /// The connection carries no SMB, and no data that goes one way as fast as it can.
     #[error(
         "the connection carries no SMB1, and its data waits for programs that the lab does not have"

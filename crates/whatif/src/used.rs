@@ -5,7 +5,7 @@ use crate::constants::{
     MIN_PROGRAM_RATIO, SPLIT_REQUEST_RATIO,
 };
 use coax_cause::Cause;
-use coax_explain::report::{Connection, Copy, Direction, Requests, Side, Smb};
+use coax_explain::report::{Connection, Copy, Direction, Requests, Side, Smb, Transport};
 use coax_wire::{dialect::Dialect, time::Span};
 use toml::Value;
 
@@ -94,6 +94,9 @@ impl<'a> Moving<'a> {
 
 /// Collects it.
 pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> Result<Used, Why> {
+    if connection.transport() != Transport::Tcp {
+        return Err(Why::Transport(connection.transport().title()));
+    }
     let Some(smb) = connection.smb.as_ref() else {
         return bulk(connection, copy);
     };

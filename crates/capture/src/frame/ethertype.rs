@@ -4,6 +4,8 @@ use super::bytes::u32_at;
 
 pub(super) const IPV4: u16 = 0x0800;
 pub(super) const IPV6: u16 = 0x86dd;
+/// Novell IPX.
+pub(super) const IPX: u16 = 0x8137;
 /// RFC 3032 §5.
 pub(super) const MPLS: u16 = 0x8847;
 pub(super) const MPLS_MULTICAST: u16 = 0x8848;

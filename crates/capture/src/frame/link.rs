@@ -2,9 +2,10 @@
 
 use super::{
     bytes::u16_at,
-    ethertype::{IPV4, IPV6, MPLS, MPLS_MULTICAST, labels_end},
+    ethertype::{IPV4, IPV6, IPX, MPLS, MPLS_MULTICAST, labels_end},
 };
 use crate::{LinkType, Packet};
+use coax_wire::ipx::FrameType;
 
 /// A network layer packet as captured, and its length on the wire including link padding.
 #[derive(Clone, Copy, Debug)]
@@ -18,9 +19,24 @@ pub(super) struct Outer<'a> {
 pub(super) enum NoIp {
     UnknownLink(u16),
     Truncated,
-    NetBeui,
-    Ipx,
+    /// LLC of NetBEUI, from its destination access point on.
+    NetBeui(Place),
+    /// An IPX header.
+    Ipx(FrameType, Place),
     Other,
+}
+
+/// Where a protocol without IP begins in a frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Where the destination's address is; the source's follows it.
+    pub(super) stations: usize,
+    /// The source's highest bit says whether a route follows (Token Ring).
+    pub(super) may_have_route: bool,
+    /// Where the protocol's header is.
+    pub(super) start: usize,
+    /// Bytes from there on that the frame has on the wire.
+    pub(super) len: usize,
 }
 
 /// The IP packet in a frame.
@@ -45,33 +61,65 @@ pub(super) fn network_layer<'a>(packet: &Packet<'a>) -> Result<Outer<'a>, NoIp> 
     })
 }
 
-/// Detects the other carriers of SMB: by LLC address (IEEE 802.2: F0 NetBEUI, E0 IPX), by EtherType, or IPX in a raw
-/// 802.3 frame.
+/// Detects the other carriers of SMB: by LLC address (IEEE 802.2: F0 NetBEUI, E0 IPX), by EtherType (also in SNAP), or IPX
+/// in a raw 802.3 frame.
 fn other_protocol(packet: &Packet<'_>) -> NoIp {
-    const IPX: u16 = 0x8137;
+    const SNAP_IPX: [u8; 8] = [0xaa, 0xaa, 3, 0, 0, 0, 0x81, 0x37];
     let bytes = packet.bytes;
-    let llc = match packet.link {
-        LinkType::Ethernet => match u16_at(bytes, 12) {
-            Some(IPX) => return NoIp::Ipx,
-            Some(length) if length <= 1500 => 14,
+    let wire_len = (packet.wire_len as usize).max(bytes.len());
+    let (stations, llc, end) = match packet.link {
+        LinkType::Ethernet => match untagged(bytes) {
+            Some((IPX, start)) => {
+                let len = wire_len.saturating_sub(start);
+                let place = Place {
+                    stations: 0,
+                    may_have_route: false,
+                    start,
+                    len,
+                };
+                return NoIp::Ipx(FrameType::EthernetII, place);
+            }
+            Some((length, start)) if length <= 1500 => {
+                (0, start, wire_len.min(start + usize::from(length)))
+            }
             _ => return NoIp::Other,
         },
-        LinkType::Fddi => 13,
-        LinkType::TokenRing => token_ring_llc(bytes),
+        LinkType::Fddi => (1, 13, wire_len),
+        LinkType::TokenRing => (2, token_ring_llc(bytes), wire_len),
         _ => return NoIp::Other,
     };
-    match bytes.get(llc..).and_then(|rest| rest.first_chunk()) {
-        Some([0xf0, 0xf0 | 0xf1]) => NoIp::NetBeui,
-        Some([0xe0, 0xe0 | 0xe1] | [0xff, 0xff]) => NoIp::Ipx,
+    let behind = |header: usize| Place {
+        stations,
+        may_have_route: packet.link == LinkType::TokenRing,
+        start: llc + header,
+        len: end.saturating_sub(llc + header),
+    };
+    let payload = bytes.get(llc..).unwrap_or_default();
+    match payload {
+        [0xf0, 0xf0 | 0xf1, ..] => NoIp::NetBeui(behind(0)),
+        [0xe0, 0xe0 | 0xe1, ..] => NoIp::Ipx(FrameType::Ieee802_2, behind(3)),
+        [0xff, 0xff, ..] => NoIp::Ipx(FrameType::Raw802_3, behind(0)),
+        _ if payload.starts_with(&SNAP_IPX) => NoIp::Ipx(FrameType::Snap, behind(SNAP_IPX.len())),
         _ => NoIp::Other,
     }
 }
+
+/// The EtherType or 802.3 length behind VLAN tags, and the offset after it.
+fn untagged(bytes: &[u8]) -> Option<(u16, usize)> {
+    let places = (0..=MAX_TAGS).map(|tags| 12 + tags * 4);
+    let types = places.map_while(|at| Some((u16_at(bytes, at)?, at + 2)));
+    types
+        .into_iter()
+        .find(|(kind, _)| !matches!(kind, 0x8100 | 0x88a8 | 0x9100))
+}
+
+/// VLAN tags of a frame that are looked behind.
+const MAX_TAGS: usize = 4;
 
 /// The offset after the EtherType at `at`, past VLAN tags (802.1Q, 802.1ad and the older 9100), or after the LLC header
 /// that an 802.3 length there announces.
 #[inline]
 fn behind_type(bytes: &[u8], mut at: usize) -> Option<usize> {
-    const MAX_TAGS: usize = 4;
     for _ in 0..=MAX_TAGS {
         match u16_at(bytes, at)? {
             IPV4 | IPV6 => return Some(at + 2),

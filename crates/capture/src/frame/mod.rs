@@ -1,16 +1,20 @@
-//! From a frame to its TCP segment: link headers, IP, fragments, TCP.
+//! From a frame to its TCP segment: link headers, IP, fragments, TCP. Frames of NetBEUI and packets of IPX are decoded too.
 
 mod bytes;
+mod endpoint;
 mod ethertype;
 mod fingerprint;
 mod fragments;
 mod ip;
 mod link;
 mod segment;
+mod station;
 mod tunnel;
 
+pub use endpoint::{Endpoint, Transport};
 pub use fingerprint::{OptionLayout, SynFingerprint};
-pub use segment::{Endpoint, Flags, Segment, SynOptions};
+pub use segment::{Flags, Segment, SynOptions};
+pub use station::{Ipx, NetBeui};
 
 use crate::Packet;
 use bytes::u16_at;
@@ -29,10 +33,12 @@ pub enum Content<'a> {
     UnknownLink(u16),
     /// The snap length cut the headers off.
     Truncated,
-    /// NetBEUI.
-    NetBeui,
-    /// IPX.
-    Ipx,
+    /// A frame of NetBEUI.
+    NetBeui(NetBeui<'a>),
+    /// A packet of IPX.
+    Ipx(Ipx<'a>),
+    /// A frame of NetBEUI ([`Transport::NetBeui`]) or IPX whose headers are damaged or were cut off.
+    DamagedFrame(Transport),
     /// A UDP datagram.
     Udp {
         /// Who sent it.
@@ -106,7 +112,7 @@ enum Layer<'a> {
 fn layer<'a>(packet: &Packet<'a>) -> Layer<'a> {
     let outer = match link::network_layer(packet) {
         Ok(outer) => outer,
-        Err(no_ip) => return Layer::Last(without_ip(&no_ip)),
+        Err(no_ip) => return Layer::Last(without_ip(packet, &no_ip)),
     };
     let parsed = ip::parse(outer.bytes, outer.wire_len);
     let Some(ip) = &parsed else {
@@ -136,12 +142,14 @@ fn inside<'a>(ip: &IpPacket<'a>, packet: &Packet<'_>) -> Layer<'a> {
     }
 }
 
-fn without_ip<'a>(reason: &link::NoIp) -> Content<'a> {
-    match reason {
-        link::NoIp::UnknownLink(number) => Content::UnknownLink(*number),
+fn without_ip<'a>(packet: &Packet<'a>, reason: &link::NoIp) -> Content<'a> {
+    match *reason {
+        link::NoIp::UnknownLink(number) => Content::UnknownLink(number),
         link::NoIp::Truncated => Content::Truncated,
-        link::NoIp::NetBeui => Content::NetBeui,
-        link::NoIp::Ipx => Content::Ipx,
+        link::NoIp::NetBeui(place) => NetBeui::parse(packet, place)
+            .map_or(Content::DamagedFrame(Transport::NetBeui), Content::NetBeui),
+        link::NoIp::Ipx(frame_type, place) => Ipx::parse(packet, frame_type, place)
+            .map_or(Content::DamagedFrame(Transport::DirectIpx), Content::Ipx),
         link::NoIp::Other => Content::Other,
     }
 }

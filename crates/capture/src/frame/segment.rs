@@ -1,52 +1,23 @@
 //! TCP segments (RFC 9293) and their options (RFC 7323, RFC 2018).
 
-use core::net::{IpAddr, Ipv6Addr, SocketAddr};
-
-use super::{bytes::u32_at, ip::IpPacket};
-
-/// One end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Endpoint {
-    /// The address; IPv4 mapped into IPv6.
-    address: u128,
-    /// The port.
-    pub port: u16,
-}
-
-impl Endpoint {
-    /// An address, IPv4 mapped into IPv6, and a port.
-    pub(super) const fn new(address: u128, port: u16) -> Self {
-        Self { address, port }
-    }
-
-    /// The address.
-    pub fn ip(self) -> IpAddr {
-        Ipv6Addr::from_bits(self.address).to_canonical()
-    }
-}
-
-impl core::fmt::Display for Endpoint {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        SocketAddr::new(self.ip(), self.port).fmt(f)
-    }
-}
+use super::{bytes::u32_at, endpoint::Endpoint, ip::IpPacket};
 
 /// A segment's control bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(pub u8);
+pub struct Flags(pub u16);
 
 impl Flags {
     /// No more data from the sender.
-    pub const FIN: u8 = 1;
+    pub const FIN: u16 = 1;
     /// Synchronize sequence numbers.
-    pub const SYN: u8 = 2;
+    pub const SYN: u16 = 2;
     /// Reset.
-    pub const RST: u8 = 4;
+    pub const RST: u16 = 4;
     /// The acknowledgment counts.
-    pub const ACK: u8 = 16;
+    pub const ACK: u16 = 16;
 
     /// Whether any of `bits` is set.
-    pub const fn has(self, bits: u8) -> bool {
+    pub const fn has(self, bits: u16) -> bool {
         self.0 & bits != 0
     }
 }
@@ -113,7 +84,7 @@ impl<'a> Segment<'a> {
             to: Endpoint::new(ip.to, half(2)),
             seq: word(4),
             ack: word(8),
-            flags: Flags(fixed[13]),
+            flags: Flags(u16::from(fixed[13])),
             window: half(14),
             checksum: half(16),
             identification: ip.identification,

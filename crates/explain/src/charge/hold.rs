@@ -22,6 +22,7 @@ impl Charger {
     pub(super) fn charge_blocked(&mut self, advance: &Advance, held: Blocked, gap: Span) {
         match held {
             Blocked::Window => self.charge(Cause::ReceiveWindow, gap),
+            Blocked::Reply(reply) => self.charge_reply(advance, reply, gap),
             // what it answered before may still be on its way
             Blocked::Works | Blocked::Fed => {
                 let rest = self.part(Cause::Bandwidth, gap, advance.other_busy.1 - self.at);

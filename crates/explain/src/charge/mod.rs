@@ -36,6 +36,14 @@
 //! long had a whole request to go on with whenever it had answered (`backlog.rs`) is what all waits for meanwhile, so that
 //! what its client sends until the window is full is `server-think` too.
 //!
+//! # Answers that a frame waits for
+//!
+//! A sender of NetBEUI may go on only when its message was acknowledged (DATA ACK), when it was told to (RECEIVE CONTINUE), when
+//! its poll was answered, or when its receiver has room again (RNR, NO RECEIVE). If it goes on as soon as that comes, the way
+//! there and back is charged to `round-trips` or `metadata`, and the rest of the wait to `nagle-delayed-ack`,
+//! `receive-window`, `metadata`, or the receiver's think time. A sender that polls because its timer expired repairs by
+//! `timeout`. There is no slow start: what would be one is `send-window`.
+//!
 //! # A path that is saturated
 //!
 //! While the path has been busy for some round trips (`path/utilisation.rs`), a stretch is `bandwidth` whichever packet ended
@@ -54,6 +62,7 @@ mod journal;
 mod pacing;
 mod release;
 mod repair;
+mod reply;
 mod script;
 
 pub(crate) use journal::Charge;

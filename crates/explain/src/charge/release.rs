@@ -131,7 +131,7 @@ impl Charger {
             _ if is_kept => Cause::NagleDelayedAck,
             _ if flow.has_filled && nearly_full() => Cause::ReceiveWindow,
             Some(cause) => cause,
-            None if describe_release.grows => Cause::SlowStart,
+            None if describe_release.grows && !advance.is_framed => Cause::SlowStart,
             None => Cause::SendWindow,
         })
     }

@@ -82,7 +82,9 @@ impl Charger {
         } else {
             open.at.max(open.busy.1) + open.serial
         };
-        let least = carried + Span(open.far.0 / 4 * 3);
+        // a server of direct hosting repeats an answer sooner than it can give one
+        let way = if open.is_framed { 0 } else { open.far.0 };
+        let least = carried + Span(way / 4 * 3);
         let is_answered = advance.side != open.side
             && heard.is_some_and(|(at, _)| advance.at - at <= MAX_REACTION);
         let held = if open.end >= open.highest && !is_answered {

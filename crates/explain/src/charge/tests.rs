@@ -57,6 +57,8 @@ fn data(at_ms: u64, start: u64, len: u64) -> Advance {
             is_event: false,
             purpose: Purpose::Data,
         },
+        is_framed: false,
+        is_by_timer: false,
         held_by: None,
         full: None,
         saturated: None,

@@ -10,7 +10,7 @@ use coax_wire::{
     time::Time,
 };
 
-use crate::session::{Chunk, Framer, Message, Moment, Sink, Verdict};
+use crate::session::{Boundaries, Chunk, Framer, Message, Moment, Sink, Verdict};
 use crate::tcp::ends_of;
 
 /// Packets of one file that are kept, about 48 bytes each.
@@ -150,7 +150,7 @@ impl Log {
             mss: None,
             window_scale: None,
             has_syn: false,
-            framer: Framer::new(framing, is_partial),
+            framer: Framer::new(Boundaries::Headers(framing), is_partial),
             framed: 0,
             next: 0,
             latest_len: None,
@@ -223,6 +223,7 @@ impl Half {
             bytes: segment.data.get(known as usize..).unwrap_or_default(),
             len: u64::from(segment.len - known),
             moment,
+            ends: false,
         };
         self.framer.push(chunk, &none, &mut sink);
         self.next = segment.seq.wrapping_add(segment.len);

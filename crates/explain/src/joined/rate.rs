@@ -5,7 +5,7 @@
 //! dispersion that multiQ and packet bunch modes look for in one capture; both ends show directly where it holds.
 
 use super::direction::{Direction, Segment};
-use crate::path::OVERHEAD;
+use coax_capture::Transport;
 
 /// Bytes that follow each other without a pause, at least, for a sample of the rate. Cards and kernels deliver packets in
 /// batches, so that samples are longer where there is more: one in [`SAMPLES`] of all bytes.
@@ -57,7 +57,7 @@ pub(super) fn carried(directions: &[&Direction]) -> Vec<Carried> {
 /// Bytes on the wire of what the card may have captured as one segment.
 fn wire(segment: &Segment, mss: u64) -> u64 {
     let len = segment.end - segment.start;
-    len + len.div_ceil(mss.max(1)) * (OVERHEAD + 12)
+    len + len.div_ceil(mss.max(1)) * (Transport::Tcp.overhead() + 12)
 }
 
 /// Nanoseconds that the path needs for a byte, if packets were queued.

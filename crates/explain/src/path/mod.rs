@@ -15,7 +15,7 @@ pub(crate) use jitter::Jitter;
 pub(crate) use model::{PathMeasurements, RoundTrip};
 pub(crate) use neighbours::{HostPairs, Member, Neighbours};
 pub(crate) use utilisation::{PathUse, WHOLE};
-pub(crate) use wire::{LEAST, OVERHEAD, wire_bytes};
+pub(crate) use wire::{LEAST, overhead, wire_bytes};
 
 use coax_wire::time::{Span, Time};
 

@@ -1,5 +1,7 @@
 //! What is known of a copy and its connection, by name.
 
+mod frames;
+
 use std::collections::BTreeMap;
 
 use coax_cause::Cause;
@@ -7,7 +9,7 @@ use coax_wire::smb::negotiate::cap;
 
 use super::vocabulary::{Value, word};
 use crate::report::{
-    Capture, Connection, Copy, Direction, Protocol, Refusal, Requests, Seen, Side, Smb,
+    Capture, Connection, Copy, Direction, Protocol, Refusal, Requests, Seen, Side, Smb, Transport,
 };
 
 /// A few packets at the beginning of a copy may still tell of a wider window.
@@ -24,8 +26,13 @@ impl Facts {
         facts.copy(copy);
         if let Some(connection) = capture.connections.get(copy.connection) {
             facts.parties(connection);
-            facts.tcp(connection, copy.direction);
-            facts.window_of(connection, copy);
+            match connection.transport() {
+                Transport::Tcp => {
+                    facts.tcp(connection, copy.direction);
+                    facts.window_of(connection, copy);
+                }
+                _ => facts.frames_of(connection, copy.direction),
+            }
             if let Some(smb) = &connection.smb {
                 facts.negotiated(smb);
                 facts.used(smb);
@@ -77,7 +84,9 @@ impl Facts {
     pub fn of_connection(connection: &Connection) -> Self {
         let mut facts = Self::default();
         facts.parties(connection);
-        if let Some(habits) = connection.habits.iter().max_by_key(|side| side.stuck.count) {
+        let is_tcp = connection.transport() == Transport::Tcp;
+        let stuck = connection.habits.iter().max_by_key(|side| side.stuck.count);
+        if let Some(habits) = stuck.filter(|_| is_tcp) {
             facts.seen("stuck.count", habits.stuck.count, [habits.stuck.frame]);
             facts.set("stuck.bytes", u64::from(habits.stuck_bytes));
         }
@@ -187,6 +196,7 @@ impl Facts {
             Protocol::Other => "other",
         };
         self.set("carries", carries);
+        self.set("transport", connection.transport().name());
         let [client, server] = &connection.parties;
         let frames = |party: &crate::report::Party| -> Vec<u64> {
             party

@@ -3,13 +3,16 @@
 use coax_catalog::recognition::{StackFeatures, stacks};
 
 use crate::report::{Connection, Evidence, Habits, Side, Stack, Sureness};
-use coax_capture::SynFingerprint;
+use coax_capture::{SynFingerprint, Transport};
 
 /// Options of a SYN that many stacks send are these at most: an MSS, or nothing.
 const COMMON: usize = 1;
 
 /// The TCP of the client and of the server.
 pub(crate) fn recognise(connection: &Connection) -> [Stack; 2] {
+    if connection.transport() != Transport::Tcp {
+        return <[Stack; 2]>::default();
+    }
     let one = |end: usize| -> Option<Stack> {
         let (side, habits) = (connection.sides.get(end)?, connection.habits.get(end)?);
         Some(of(side, habits, end == 1))

@@ -51,6 +51,7 @@ macro_rules! words {
 const WORDS: &[Word] = words! {
     Text "direction" "to-client or to-server";
     Text "carries" "smb1 or other";
+    Text "transport" "tcp, netbeui, nbipx or direct-ipx";
     Number "copy.bytes" "bytes copied";
     Number "copy.seconds" "its time, s";
     Number "copy.rate" "bytes a second";
@@ -129,6 +130,14 @@ const WORDS: &[Word] = words! {
     Number "hold.server-ms" "how long the server held most of them, ms";
     Number "stuck.count" "how often one and the same segment was sent again, if none as long ever arrived";
     Number "stuck.bytes" "bytes in that segment";
+    Number "frames.again" "without TCP: frames that the sender of the data sent again";
+    Number "frames.again-percent" "the same, of 100 frames";
+    Number "frames.needless-percent" "of 100 frames sent again, those that had arrived";
+    Number "frames.timer-ms" "the shortest silence after which the sender sent a frame again, ms";
+    Number "frames.in-flight" "the most frames that the sender had on their way without acknowledgment";
+    Number "frames.window" "the widest window that the receiver offered, packets of NBIPX";
+    Number "frames.busy" "how often the receiver took no frames: RNR, NO RECEIVE";
+    Number "frames.hold-ms" "how long the receiver held most of the acknowledgments that it held for 25 ms or more, ms";
     Text "operation.kind" "log-on, open, listing, lock, print-job, oplock-break or request: a slow operation";
     Text "operation.reason" "what it waited for: oplock-break, sharing-violation, lock-held, or a cause";
     Number "operation.seconds" "its time, s";

@@ -143,8 +143,45 @@ pub struct PacketRow {
     pub window: u32,
     /// Its control bits.
     pub flags: coax_capture::Flags,
+    /// What a frame of NetBEUI or IPX says without data.
+    pub control: Option<FrameControl>,
     /// The message that ended in it, or began.
     pub said: Option<MessageLabel>,
+}
+
+/// What a frame of NetBEUI or IPX says without data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FrameControl {
+    /// It acknowledges frames.
+    Acknowledgment,
+    /// It acknowledges a message.
+    MessageAcknowledgment,
+    /// The other side may go on.
+    Continue,
+    /// It asks what has arrived.
+    Poll,
+    /// The answer to that.
+    Final,
+    /// Frames are to be sent again.
+    Reject,
+    /// Its sender takes no data for now.
+    Busy,
+}
+
+impl FrameControl {
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Acknowledgment => "acknowledgment",
+            Self::MessageAcknowledgment => "acknowledgment of the message",
+            Self::Continue => "leave to go on",
+            Self::Poll => "poll",
+            Self::Final => "answer to the poll",
+            Self::Reject => "reject",
+            Self::Busy => "not ready",
+        }
+    }
 }
 
 /// An SMB message.

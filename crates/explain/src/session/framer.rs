@@ -1,5 +1,5 @@
-//! One direction of a connection cut into NetBIOS session packets (RFC 1002 §4.3, [MS-SMB] 2.1), of which only the
-//! beginnings are kept. After a hole, or a beginning in the middle, it looks for the next SMB header.
+//! One direction of a connection cut into NetBIOS session packets (RFC 1002 §4.3, [MS-SMB] 2.1), or into the messages that
+//! frames of NetBEUI and IPX mark, of which only the beginnings are kept. After a hole, or a beginning in the middle, it looks for the next SMB header.
 //!
 //! Where messages follow each other without a pause, one may begin beyond what the capture kept of a packet. Then its
 //! length is that of the message that is due, as long as what follows bears it out.
@@ -24,6 +24,17 @@ pub(crate) struct Chunk<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) len: u64,
     pub(crate) moment: Moment,
+    /// A message ends with them, where messages have no headers.
+    pub(crate) ends: bool,
+}
+
+/// How a stream is cut into messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Boundaries {
+    /// Each has a header with its length.
+    Headers(Framing),
+    /// Its last frame is marked.
+    Marked,
 }
 
 /// A whole packet, as far as it was kept.
@@ -76,7 +87,7 @@ enum State {
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Framer {
-    framing: Framing,
+    boundaries: Boundaries,
     state: State,
     header: [u8; HEADER_LEN],
     have: usize,
@@ -97,9 +108,9 @@ pub(crate) struct Framer {
 
 impl Framer {
     /// A framer at the beginning of a stream, or (`lost`) somewhere in it.
-    pub(crate) fn new(framing: Framing, lost: bool) -> Self {
+    pub(crate) fn new(boundaries: Boundaries, lost: bool) -> Self {
         Self {
-            framing,
+            boundaries,
             state: if lost { State::Lost } else { State::Header },
             header: [0; HEADER_LEN],
             have: 0,
@@ -146,7 +157,9 @@ impl Framer {
         self.doubt(&chunk, sink);
         while chunk.len > 0 {
             match self.state {
+                State::Lost if self.is_marked() => self.search_marked(&mut chunk),
                 State::Lost => self.search(&mut chunk, spent, sink),
+                State::Header if self.is_marked() => self.begin_marked(chunk.moment, spent),
                 State::Header => self.take_header(&mut chunk, spent, sink),
                 State::Body => self.take_body(&mut chunk),
             }
@@ -156,11 +169,12 @@ impl Framer {
 
     /// Goes over bytes that nobody saw.
     pub(crate) fn gap(&mut self, len: u64, moment: Moment, spent: &Account, sink: &mut dyn Sink) {
-        if self.state == State::Body && len <= self.total - self.got {
+        if self.state == State::Body && !self.is_marked() && len <= self.total - self.got {
             let missing = Chunk {
                 bytes: &[],
                 len,
                 moment,
+                ends: false,
             };
             return self.push(missing, spent, sink);
         }
@@ -205,11 +219,40 @@ impl Framer {
         }
     }
 
+    fn is_marked(&self) -> bool {
+        self.boundaries == Boundaries::Marked
+    }
+
+    fn framing(&self) -> Framing {
+        match self.boundaries {
+            Boundaries::Headers(framing) => framing,
+            Boundaries::Marked => Framing::Nbt,
+        }
+    }
+
+    /// Looks for a frame that begins an SMB message.
+    fn search_marked(&mut self, chunk: &mut Chunk<'_>) {
+        if chunk.bytes.starts_with(&PROTOCOL) {
+            self.state = State::Header;
+        } else {
+            self.skipped = self.skipped.saturating_add(chunk.len);
+            chunk.len = 0;
+        }
+    }
+
+    /// A message without a header begins. Its length shows at its end.
+    fn begin_marked(&mut self, moment: Moment, spent: &Account) {
+        (self.start, self.mark) = (moment, *spent);
+        self.header = [0; HEADER_LEN];
+        self.begin_body();
+        self.total = u64::MAX;
+    }
+
     /// Whether a session header stands here of a message just as long as the one that is due.
     fn begins_what_is_due(&self, bytes: &[u8], sink: &dyn Sink) -> bool {
         let header = bytes.first_chunk().map(|head| Header(*head));
         let message = header.filter(|header| header.packet_type() == PacketType::Message);
-        let len = message.map(|header| header.len(self.framing) as u64);
+        let len = message.map(|header| header.len(self.framing()) as u64);
         len.is_some_and(|len| len > 0 && sink.expected() == Some(len))
     }
 
@@ -251,9 +294,9 @@ impl Framer {
         let header = Header(self.header);
         let kind = header.packet_type();
         let is_plausible = match kind {
-            PacketType::Message => header.reserved_flags(self.framing) == 0,
+            PacketType::Message => header.reserved_flags(self.framing()) == 0,
             PacketType::Other(_) => false,
-            _ => header.len(self.framing) <= 512,
+            _ => header.len(self.framing()) <= 512,
         };
         if !is_plausible {
             return self.lose();
@@ -261,7 +304,7 @@ impl Framer {
         if kind == PacketType::Request && self.verdict == Verdict::Unknown {
             self.verdict = Verdict::Smb;
         }
-        (self.total, self.lead) = (header.len(self.framing) as u64, 0);
+        (self.total, self.lead) = (header.len(self.framing()) as u64, 0);
         self.got = 0;
         self.head.clear();
         self.head_ends = false;
@@ -273,7 +316,7 @@ impl Framer {
         let count = chunk.len.min(self.total - self.got);
         let bytes = take(chunk, count);
         if !self.head_ends {
-            let room = if self.total <= KEPT_WHOLE {
+            let room = if self.total <= KEPT_WHOLE || self.is_marked() {
                 KEPT_WHOLE as usize
             } else {
                 KEPT_HEAD
@@ -285,6 +328,9 @@ impl Framer {
             self.judge();
         }
         self.got += count;
+        if chunk.ends && chunk.len == 0 && self.is_marked() {
+            self.total = self.got;
+        }
     }
 
     /// The first four bytes of a message tell SMB1 from what else is framed so.

@@ -4,6 +4,6 @@ mod framer;
 mod scratch;
 mod signs;
 
-pub(crate) use framer::{Chunk, Framer, Message, Moment, Sink, Verdict};
+pub(crate) use framer::{Boundaries, Chunk, Framer, Message, Moment, Sink, Verdict};
 pub(crate) use scratch::Scratch;
 pub(crate) use signs::ProtocolSigns;

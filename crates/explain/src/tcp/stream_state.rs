@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::path::{OVERHEAD, wire_bytes};
+use crate::path::{overhead, wire_bytes};
 use crate::report;
 use crate::tcp::captured::Captured;
 use crate::tcp::echoes::Echoes;
@@ -80,6 +80,7 @@ pub(super) struct StreamState {
 struct Early {
     len: u64,
     bytes: Vec<u8>,
+    ends: bool,
 }
 
 /// How far apart a packet was captured twice.
@@ -253,7 +254,7 @@ impl StreamState {
             return Some(Novelty::KeepAlive);
         }
         figures.data_segments += 1;
-        self.overhead = OVERHEAD + segment.options.len() as u64;
+        self.overhead = overhead(segment);
         figures.largest_segment = figures.largest_segment.max(segment.len);
         if end > self.highest {
             figures.bytes = figures.bytes.saturating_add(end - start.max(self.highest));
@@ -314,7 +315,7 @@ impl StreamState {
     }
 
     /// Keeps bytes that came before their turn.
-    pub(super) fn keep_early(&mut self, start: u64, len: u64, bytes: &[u8]) {
+    pub(super) fn keep_early(&mut self, start: u64, (len, ends): (u64, bool), bytes: &[u8]) {
         let has_room = self.early_bytes.saturating_add(bytes.len()) <= MOST_EARLY_BYTES;
         let bytes = if has_room { bytes.to_vec() } else { Vec::new() };
         let kept = bytes.len();
@@ -322,22 +323,23 @@ impl StreamState {
             Some(known) if known.len >= len => return,
             _ => {}
         }
-        if let Some(old) = self.early.insert(start, Early { len, bytes }) {
+        if let Some(old) = self.early.insert(start, Early { len, bytes, ends }) {
             self.early_bytes -= old.bytes.len();
         }
         self.early_bytes += kept;
     }
 
-    /// The bytes whose turn it is now among those that came early: their length and what was kept of them.
+    /// The bytes whose turn it is now among those that came early: their length, what was kept of them, and whether a message
+    /// ends with them.
     #[inline]
-    pub(super) fn next_early(&mut self) -> Option<(u64, Vec<u8>)> {
+    pub(super) fn next_early(&mut self) -> Option<(u64, Vec<u8>, bool)> {
         if self.early.is_empty() {
             return None;
         }
         self.take_early()
     }
 
-    fn take_early(&mut self) -> Option<(u64, Vec<u8>)> {
+    fn take_early(&mut self) -> Option<(u64, Vec<u8>, bool)> {
         loop {
             let entry = self
                 .early
@@ -351,7 +353,7 @@ impl StreamState {
                     .unwrap_or(usize::MAX)
                     .min(early.bytes.len());
                 early.bytes.drain(..skip);
-                return Some((early.len - known, early.bytes));
+                return Some((early.len - known, early.bytes, early.ends));
             }
         }
     }
@@ -369,6 +371,19 @@ impl StreamState {
         if is_hole {
             self.told_of_hole(at);
         }
+    }
+
+    /// The receiver asked for what it expects next, and all behind it: no sender ignores that (REJ of LLC).
+    pub(super) fn rejected(&mut self, at: Time) {
+        self.told_enough = Some(at);
+        self.told_of_hole(at);
+    }
+
+    /// Data that is new to the capture had been sent before.
+    pub(super) fn fills(&mut self) {
+        self.timed = None;
+        self.recovery_point = self.highest;
+        self.figures.out_of_order += 1;
     }
 
     /// An acknowledgment says what arrived beyond a hole.

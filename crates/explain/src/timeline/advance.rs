@@ -68,6 +68,10 @@ pub(crate) struct Advance {
     pub(crate) carrying: u64,
     /// The path is saturated, and a good part of it is other traffic.
     pub(crate) is_shared: bool,
+    /// It is a frame of NetBEUI or IPX: its sender has no congestion window.
+    pub(crate) is_framed: bool,
+    /// Its side had asked what had arrived, because its timer had expired (a poll of LLC).
+    pub(crate) is_by_timer: bool,
 }
 
 /// Where a packet stands in what its side says.
@@ -129,6 +133,18 @@ pub(crate) enum Blocked {
     Works,
     /// The same, and it has had more to do whenever it had answered, for long.
     Fed,
+    /// An answer that let it go on.
+    Reply(Reply),
+}
+
+/// An answer without which a sender may not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reply {
+    /// When what it answers was captured, and when it was.
+    pub(crate) since: Time,
+    pub(crate) came: Time,
+    /// What the wait for it was, beyond the way there and back.
+    pub(crate) cause: Cause,
 }
 
 impl Advance {
@@ -213,8 +229,15 @@ impl Advance {
                 works: false,
             })),
             Some(Blocked::Works) if !self.place.is_middle || is_windowed => None,
+            Some(Blocked::Reply(reply)) if !self.follows_at_once(reply.came) => None,
             held_by => held_by,
         }
+    }
+
+    /// Whether it left as soon as what was captured at `at` had come.
+    fn follows_at_once(&self, at: Time) -> bool {
+        let soonest = self.soonest(at);
+        self.at - soonest <= sum(MAX_REACTION, slack(self.near))
     }
 
     /// Whether its sender had heard long before of more room than it used: it had not looked at what had come.
@@ -292,6 +315,9 @@ impl Advance {
 
 /// Whether its sender had been silent for so long, and had heard nothing, that a timer must have sent this.
 pub(crate) fn is_timer(advance: &Advance) -> bool {
+    if advance.is_by_timer {
+        return true;
+    }
     let latest = [
         advance.heard.map(|heard| heard.carried + advance.near),
         advance.told.loss.map(|at| at + advance.near),

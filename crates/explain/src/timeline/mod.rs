@@ -9,8 +9,8 @@ mod side;
 mod tolerance;
 
 pub(crate) use advance::{
-    Advance, Blocked, LossSignals, MessagePosition, Missing, answers, is_idle_repeat, is_ignored,
-    is_next_hole, is_timer, was_busy, was_overtaken,
+    Advance, Blocked, LossSignals, MessagePosition, Missing, Reply, answers, is_idle_repeat,
+    is_ignored, is_next_hole, is_timer, was_busy, was_overtaken,
 };
 pub(crate) use pacing::BurstPaces;
 pub(crate) use samples::{AckSample, Novelty, SendLimit, SentSegment};

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod flow;
+pub mod link;
 pub mod many;
 pub mod packets;
 pub mod talk;

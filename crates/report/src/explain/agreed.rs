@@ -1,6 +1,8 @@
 //! The two machines, what they negotiated, and what they used of it.
 
-use coax_explain::report::{Connection, Evidence, Party, Requests, Side, Smb, Stack, Sureness};
+use coax_explain::report::{
+    Connection, Evidence, Party, Requests, Side, Smb, Stack, Sureness, Transport,
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -237,7 +239,7 @@ fn tcp(connection: &Connection) -> Vec<Line> {
     let [client, server] = &connection.sides;
     let [of_client, of_server] = &connection.habits;
     let syns = [of_client.syn, of_server.syn];
-    if syns == [None, None] {
+    if syns == [None, None] || connection.transport() != Transport::Tcp {
         return Vec::new();
     }
     let by = |client: bool, server: bool| {

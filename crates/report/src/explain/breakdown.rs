@@ -7,6 +7,8 @@ use coax_explain::{
 use coax_wire::time::{Span, Time};
 use serde_json::{Map, Value, json};
 
+use super::frames;
+
 /// The causes of the copy's time, largest first.
 pub(super) fn causes(capture: &Capture, copy: &Copy) -> Vec<Value> {
     let mut spent: Vec<(Cause, Span)> = copy.account.iter().filter(|it| it.1.0 > 0).collect();
@@ -24,7 +26,7 @@ pub(super) fn causes(capture: &Capture, copy: &Copy) -> Vec<Value> {
             "median_s": stretches.map(|row| seconds(row.median)),
             "p95_s": stretches.map(|row| seconds(row.p95)),
             "frames": frames.map(Iterator::collect::<Vec<_>>),
-            "words": cause.label(),
+            "words": frames::label_of(capture, copy, cause),
         })
     };
     spent.into_iter().map(row).collect()
@@ -165,7 +167,9 @@ fn what(rung: &PacketRow) -> String {
             LabelKind::Raw => format!("data of {}", message.name()),
         });
     }
-    if rung.len > 0 {
+    if let Some(control) = rung.control {
+        parts.push(control.name().to_owned());
+    } else if rung.len > 0 {
         parts.push(format!("{} bytes", rung.len));
     } else if !rung.flags.has(Flags::RST) {
         let has_ack = rung.flags.has(Flags::ACK);

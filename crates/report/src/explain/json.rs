@@ -1,7 +1,7 @@
 //! The report as JSON; docs/explain-json.md explains each field.
 
 use coax_explain::report::{
-    Capture, Connection, Copy, Quality, Refusal, Requests, Side, Smb, Vantage,
+    Capture, Connection, Copy, Quality, Refusal, Requests, Side, Smb, Transport, Vantage,
 };
 use coax_wire::time::{Span, Time};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     advice, agreed, breakdown, effect,
     explained::{CopyAdvice, Explained},
-    gain, joined, operations, text, tree, verdict, words,
+    frames, gain, joined, operations, text, tree, verdict, words,
 };
 
 /// The JSON schema of [`report`]: `coax explain --schema`.
@@ -101,6 +101,7 @@ fn requests(row: &Requests) -> Value {
 }
 
 fn connection(connection: &Connection) -> Value {
+    let is_tcp = connection.transport() == Transport::Tcp;
     json!({
         "client": connection.client.to_string(),
         "server": connection.server.to_string(),
@@ -115,13 +116,15 @@ fn connection(connection: &Connection) -> Value {
         "frames": [connection.frames.0, connection.frames.1],
         "client_rtt_s": connection.client_rtt.map(seconds),
         "server_rtt_s": connection.server_rtt.map(seconds),
-        "from_client": side(&connection.sides[0], connection.habits[0].syn.is_some()),
-        "from_server": side(&connection.sides[1], connection.habits[1].syn.is_some()),
+        "from_client": side(&connection.sides[0], is_tcp && connection.habits[0].syn.is_some()),
+        "from_server": side(&connection.sides[1], is_tcp && connection.habits[1].syn.is_some()),
         "smb": connection.smb.as_ref().map(smb),
         "client_is": connection.smb.is_some().then(|| agreed::party(&connection.parties[0])),
         "server_is": connection.smb.is_some().then(|| agreed::party(&connection.parties[1])),
-        "client_tcp_is": agreed::stack(&connection.stacks[0]),
-        "server_tcp_is": agreed::stack(&connection.stacks[1]),
+        "client_tcp_is": is_tcp.then(|| agreed::stack(&connection.stacks[0])),
+        "server_tcp_is": is_tcp.then(|| agreed::stack(&connection.stacks[1])),
+        "transport": connection.transport().name(),
+        "netbios": connection.netbios.as_deref().map(frames::as_json),
         "agreed": agreed::as_json(connection),
         "requests": connection.requests.iter().map(requests).collect::<Vec<_>>(),
         "requests_total": connection.asked.0,
@@ -237,6 +240,7 @@ fn quality(quality: &Quality) -> Value {
         "unknown_link": quality.unknown_link.map(|_| words::unknown_link(quality)),
         "netbeui": quality.netbeui,
         "ipx": quality.ipx,
+        "damaged_frames": quality.damaged_frames,
         "cut_headers": quality.cut_headers,
         "connections_without_start": quality.without_start,
         "skipped_bytes": quality.skipped_bytes,

@@ -5,6 +5,7 @@ mod agreed;
 mod breakdown;
 mod effect;
 mod explained;
+mod frames;
 mod gain;
 pub mod html;
 mod joined;

@@ -11,7 +11,7 @@ use coax_wire::time::{Span, Time};
 use serde_json::{Value, json};
 
 use super::{
-    advice,
+    advice, frames,
     paper::Paper,
     words::{harmless, many, percent, seconds, size, time},
 };
@@ -100,6 +100,8 @@ fn took(operation: &Operation) -> String {
 fn because(capture: &Capture, operation: &Operation) -> String {
     let cause = operation.account.dominant();
     let share = percent(operation.account.get(cause), operation.wall);
+    let transport = connection(capture, operation.connection).map(|one| one.transport());
+    let label = |cause: Cause| frames::label(transport.unwrap_or_default(), cause);
     match operation.reason {
         Reason::OplockBreak if operation.kind == OperationKind::OplockBreak => {
             "Until then the server lets no other client open the file.".to_owned()
@@ -113,11 +115,11 @@ fn because(capture: &Capture, operation: &Operation) -> String {
         Reason::LockHeld => lock(capture, operation),
         Reason::Cause(Cause::ServerThink) if operation.kind == OperationKind::Open => format!(
             "{share:.0} % of the time: {}. If another client had an oplock on the file, this capture does not show it: capture at the server.",
-            cause.label()
+            label(cause)
         ),
         Reason::Cause(_) => format!(
             "{share:.0} % of the time: {}{}.",
-            cause.label(),
+            label(cause),
             slowest(operation)
         ),
     }
@@ -214,7 +216,9 @@ pub(super) fn as_json(capture: &Capture) -> Vec<Value> {
         let causes = one.account.iter().filter(|(_, span)| span.0 > 0);
         let mut causes: Vec<(Cause, Span)> = causes.collect();
         causes.sort_by_key(|(cause, span)| (std::cmp::Reverse(*span), *cause));
-        let cause = |(cause, span): &(Cause, Span)| json!({"cause": cause.name(), "seconds": seconds(*span), "words": cause.label()});
+        let transport = connection(capture, one.connection).map(|it| it.transport());
+        let label = |cause| frames::label(transport.unwrap_or_default(), cause);
+        let cause = |(cause, span): &(Cause, Span)| json!({"cause": cause.name(), "seconds": seconds(*span), "words": label(*cause)});
         json!({
             "kind": one.kind.name(),
             "name": one.name,

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use coax_explain::{
     Cause,
-    report::{Capture, Connection, Copy, Quality, Requests, Side, Vantage},
+    report::{Capture, Connection, Copy, Quality, Requests, Side, Transport, Vantage},
 };
 use coax_wire::time::Span;
 
 use super::{
     advice, agreed, breakdown, effect,
     explained::Explained,
-    gain, joined, operations,
+    frames, gain, joined, operations,
     paper::Paper,
     tree, verdict,
     words::{harmless, many, part_of, percent, rate, size, time, unknown_link},
@@ -127,7 +127,8 @@ fn causes(out: &mut Paper, capture: &Capture, copy: &Copy) -> std::fmt::Result {
         let ends = [before, sum].map(|span| percent(span, copy.wall));
         before = sum;
         let figures = format!("{:>11} {share:>5.1} %", part_of(*span, copy.wall));
-        one_cause(out, *cause, &figures, ends)?;
+        let label = frames::label_of(capture, copy, *cause);
+        one_cause(out, (*cause, label), &figures, ends)?;
     }
     unsure(out, capture, copy, &spent)?;
     stretches(out, copy, &spent)
@@ -158,7 +159,12 @@ fn unsure(
 
 /// One line of the waterfall. The explanation of the cause is beside the bar, or below it if the line is too narrow and
 /// the share is large.
-fn one_cause(out: &mut Paper, cause: Cause, figures: &str, ends: [f64; 2]) -> std::fmt::Result {
+fn one_cause(
+    out: &mut Paper,
+    (cause, label): (Cause, &str),
+    figures: &str,
+    ends: [f64; 2],
+) -> std::fmt::Result {
     /// Minimum width for explanations beside the bars.
     const MIN_COLUMNS: usize = 155;
     /// Minimum share for an explanation below the bar, percent.
@@ -167,11 +173,11 @@ fn one_cause(out: &mut Paper, cause: Cause, figures: &str, ends: [f64; 2]) -> st
     let bar = bar(if is_wide { 40 } else { 32 }, ends[0], ends[1]);
     write!(out, "  {:<18} {figures}  |{bar}|", cause.name())?;
     if is_wide {
-        return writeln!(out, "  {}", cause.label());
+        return writeln!(out, "  {label}");
     }
     writeln!(out)?;
     match ends[1] - ends[0] >= MIN_PERCENT {
-        true => out.prose("      ", cause.label()),
+        true => out.prose("      ", label),
         false => Ok(()),
     }
 }
@@ -274,8 +280,7 @@ fn connections(out: &mut Paper, capture: &Capture) -> std::fmt::Result {
 }
 
 fn one_connection(out: &mut Paper, connection: &Connection) -> std::fmt::Result {
-    let carries = connection.protocol.label();
-    let carries = carries.as_deref().unwrap_or("no SMB1");
+    let carries = frames::carried(connection);
     writeln!(
         out,
         "\n{} -> {} ({carries}), agreed on and used:",
@@ -283,8 +288,10 @@ fn one_connection(out: &mut Paper, connection: &Connection) -> std::fmt::Result 
     )?;
     out.prose("  round trip        ", &ways(connection))?;
     joined::path(out, connection)?;
+    frames::sides(out, connection)?;
+    let is_tcp = connection.transport() == Transport::Tcp;
     for (place, who) in ["client", "server"].into_iter().enumerate() {
-        if let Some(side) = connection.sides.get(place) {
+        if is_tcp && let Some(side) = connection.sides.get(place) {
             one_side(out, who, side, &announced_by(connection, place))?;
         }
     }
@@ -446,8 +453,7 @@ fn faults(quality: &Quality) -> impl Iterator<Item = String> {
         (quality.missing_bytes, "byte", "missing in the capture, though acknowledged"),
         (quality.coalesced, "segment", "longer than the wire allows: coalesced by the capturing machine"),
         (quality.incomplete_fragments, "packet", "with missing fragments"),
-        (quality.netbeui, "packet", "of NetBEUI, which is not read"),
-        (quality.ipx, "packet", "of IPX, which is not read"),
+        (quality.damaged_frames, "frame", "of NetBEUI or IPX whose headers are damaged or cut off"),
         (quality.cut_headers, "packet", "cut within the headers"),
         (quality.replaced_times, "packet", "with a time that fits neither the one before nor the one after (replaced)"),
         (quality.clock_steps, "time", "the clock was set back by more than a second"),

@@ -7,6 +7,7 @@ use coax_explain::{
 use coax_wire::time::Span;
 
 use super::breakdown::bounds;
+use super::frames;
 use super::words::{harmless, many, percent, rate, size, time, unknown_link};
 
 /// The verdict: which copy, size, time, rate, and the main cause.
@@ -123,6 +124,10 @@ pub(super) fn of_none(capture: &Capture) -> String {
     }
     match (all, unread(quality)) {
         (0, Some(unread)) => format!("No copy that can be read: {packets}, {unread}"),
+        (0, None) if quality.netbeui + quality.ipx > 0 => format!(
+            "No copy in it: {packets}, none of TCP; NetBEUI {}, IPX {}, but no session.",
+            quality.netbeui, quality.ipx
+        ),
         (0, None) => format!("No copy in it: {packets}, none of TCP."),
         _ => format!(
             "No copy in it: {packets}, {} of TCP.",
@@ -133,17 +138,6 @@ pub(super) fn of_none(capture: &Capture) -> String {
 
 /// Packets that could not be decoded, and what to do.
 fn unread(quality: &Quality) -> Option<String> {
-    let old = [(quality.netbeui, "NetBEUI"), (quality.ipx, "IPX")];
-    let old = old.into_iter().filter(|it| it.0 > 0);
-    let old: Vec<String> = old
-        .map(|(count, name)| format!("{count} of {name}"))
-        .collect();
-    if !old.is_empty() {
-        return Some(format!(
-            "none of TCP but {}, which coax explain does not read. Where the machines have TCP/IP too, let them copy over that.",
-            old.join(" and ")
-        ));
-    }
     (quality.unknown_links > 0).then(|| {
         format!(
             "{} of {}, which coax explain does not read. Capture on an Ethernet card, at one of the two machines.",
@@ -205,9 +199,9 @@ fn because(capture: &Capture, copy: &Copy) -> String {
     let words = match cause {
         Cause::RoundTrips if requests > 0 => many(requests, "round trip"),
         other if is_unsure(capture, copy, other) => {
-            format!("{}, or a round trip that varies", other.label())
+            format!("{}, or a round trip that varies", frames::label_of(capture, copy, other))
         }
-        other => other.label().to_owned(),
+        other => frames::label_of(capture, copy, other).to_owned(),
     };
     format!(" {:.0} % of the time: {words}.", percent(spent, copy.wall))
 }
@@ -227,9 +221,8 @@ mod tests {
     #[test]
     fn a_capture_without_a_copy_reports_its_contents_and_what_to_do() {
         assert_eq!(
-            first_line("dos-win98-netbeui.pcap"),
-            "No copy that can be read: 220 packets, none of TCP but 140 of NetBEUI and 18 of IPX, which coax explain does not \
-             read. Where the machines have TCP/IP too, let them copy over that."
+            first_line("tcpdump-ipx.pcap"),
+            "No copy in it: 64 packets, none of TCP; NetBEUI 0, IPX 64, but no session."
         );
         let output = first_line("zeek-raw_ntlm_in_smb.pcap");
         assert!(

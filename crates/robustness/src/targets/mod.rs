@@ -6,6 +6,7 @@ mod decoders;
 mod ethernet;
 mod explain;
 mod fault;
+mod frames;
 mod ipx;
 mod logon;
 mod names;
@@ -86,6 +87,7 @@ pub const TARGETS: &[Target] = &[
     target("short_names", names::short_names, seeds::texts),
     target("times", names::times, seeds::noise),
     target("explain", explain::capture, explain::captures),
+    target("explain_frames", frames::explained, frames::choices),
     target("decode", decode::message, seeds::smb_messages),
     target("decode_capture", decode::capture, explain::captures),
     target("fault", fault::fault, fault::faults),

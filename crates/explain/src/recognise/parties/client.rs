@@ -10,7 +10,7 @@ use coax_catalog::{
 
 use super::native::native;
 use crate::{
-    report::{Connection, Evidence, Party, Requests, Smb, Sureness},
+    report::{Connection, Evidence, Party, Requests, Smb, Sureness, Transport},
     smb::CUT,
 };
 
@@ -178,8 +178,9 @@ impl Profile {
                 .1
                 .map(|bits| self.capabilities.weigh(|own| *own == bits, 1.0, 0.5)),
         );
+        let is_tcp = connection.transport() == Transport::Tcp;
         let direct = connection.server.port == DIRECT_PORT;
-        weigh(Some(self.direct.weigh(|own| *own == direct, 0.5, 0.5)));
+        weigh(is_tcp.then(|| self.direct.weigh(|own| *own == direct, 0.5, 0.5)));
         weigh(Some(self.reads.fits(
             &connection.requests,
             ["READ", "READ_ANDX", "READ_RAW", "READ_MPX"],
@@ -349,7 +350,8 @@ fn seen(connection: &Connection, smb: &Smb) -> Vec<Evidence> {
     let mut all = said_of_itself(smb);
     all.extend(transfers(connection, smb));
     let ([side, _], [habits, _]) = (&connection.sides, &connection.habits);
-    all.extend(side.mss.map(|mss| Evidence {
+    let is_tcp = connection.transport() == Transport::Tcp;
+    all.extend(side.mss.filter(|_| is_tcp).map(|mss| Evidence {
         what: format!("TCP: MSS {mss}, window up to {}", side.max_window),
         frame: habits.syn,
     }));

@@ -3,7 +3,7 @@
 use coax_catalog::recognition::{ServerFeatures, server};
 
 use super::native::native;
-use crate::report::{Connection, Evidence, Party, Smb, Sureness};
+use crate::report::{Connection, Evidence, Party, Smb, Sureness, Transport};
 
 pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
     let said = native(&smb.server_system);
@@ -54,7 +54,8 @@ fn seen(connection: &Connection, smb: &Smb, said: Option<&str>) -> Vec<Evidence>
         );
     }
     let [_, side] = &connection.sides;
-    if let (Some(mss), [_, habits]) = (side.mss, &connection.habits) {
+    let is_tcp = connection.transport() == Transport::Tcp;
+    if let (true, Some(mss), [_, habits]) = (is_tcp, side.mss, &connection.habits) {
         add(
             format!("TCP: MSS {mss}, window up to {}", side.max_window),
             habits.syn,

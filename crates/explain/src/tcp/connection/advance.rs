@@ -1,5 +1,6 @@
 //! Describes each packet that advances the connection: what its sender knew, and what the path adds.
 
+use crate::netbios::marks;
 use crate::path::{LEAST, LastData, PathUse, wire_bytes};
 use crate::tcp::connection::backlog::Situation;
 use crate::tcp::connection::{Arrival, Connection};
@@ -72,7 +73,9 @@ impl Connection {
         let (stream, other) = (of(&self.streams, side), of(&self.streams, side.other()));
         let (len, wire) = (u64::from(segment.len), wire_bytes(segment));
         let end = start.saturating_add(len);
-        let (near, is_behind) = (self.path.bare_way(side), self.path.is_behind(side));
+        let near = self.path.bare_way(side);
+        let is_unknown = self.is_framed() && self.path.measured_way(side).is_none();
+        let is_behind = self.path.is_behind(side) && !is_unknown;
         let place = self.place(segment, side);
         let (knew, heard) = self.heard_by(side, wire, at);
         let is_alone = |step: &Advance| step.is_behind && step.is_alone();
@@ -107,11 +110,15 @@ impl Connection {
             other_busy: (other.sent.busy_since, other.sent.busy),
             late: stream.sent.jitter.allowance(),
             place,
-            held_by: self.backlog.held_by(side, &self.situation()),
+            held_by: self
+                .reply(side)
+                .or_else(|| self.backlog.held_by(side, &self.situation())),
             full: stream.send_limits.full(),
             saturated: None,
             carrying: 0,
             is_shared: false,
+            is_framed: self.is_framed(),
+            is_by_timer: self.is_by_timer(side),
         };
         let uses = Side::BOTH.map(|of| self.path_use(of, at));
         let own = uses.iter().flatten().filter_map(|found| found.own_share);
@@ -202,7 +209,15 @@ impl Connection {
         let heard = stream
             .send_limits
             .known(at + slack, self.path.ahead(side, wire));
-        let heard = heard.filter(|heard| heard.at <= at).copied();
+        let heard = heard.filter(|heard| heard.at <= at).or_else(|| {
+            // acknowledgments of frames come in bursts, and the latest of one may be too late
+            let ahead = Span(self.path.ahead(side, wire).0.saturating_sub(slack.0));
+            let earlier = self
+                .is_framed()
+                .then(|| stream.send_limits.known(at, ahead));
+            earlier.flatten().filter(|heard| heard.at <= at)
+        });
+        let heard = heard.copied();
         (stream.last_sent.and_then(known_before), heard)
     }
 
@@ -220,11 +235,21 @@ impl Connection {
         MessagePosition {
             inside: is_middle || conversation.owes(side),
             is_middle,
-            is_cut: conversation.is_inside_after(side, u64::from(segment.len)),
-            is_full: self.is_full(side, segment.len),
+            is_cut: self.is_cut(segment, side),
+            // frames of NetBEUI and IPX wait for nothing because they are small
+            is_full: self.is_framed() || self.is_full(side, segment.len),
             is_event: side == Side::Server && !is_middle && conversation.awaits_event(),
             purpose: conversation.purpose(),
         }
+    }
+
+    /// Whether its message goes on after it.
+    fn is_cut(&self, segment: &Segment<'_>, side: Side) -> bool {
+        if self.is_framed() {
+            return !segment.flags.has(marks::END);
+        }
+        self.conversation
+            .is_inside_after(side, u64::from(segment.len))
     }
 
     /// Whether `side` sends no longer segments than this one; options may take twelve bytes of it.

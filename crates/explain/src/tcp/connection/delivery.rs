@@ -1,6 +1,7 @@
 //! What each side says, in order, and handed on to who listens.
 
 use crate::constants::MAX_CAPTURE_REORDERING;
+use crate::netbios::marks;
 use crate::report::Quality;
 use crate::session::{Chunk, Moment, Scratch};
 use crate::tcp::connection::{Connection, heading};
@@ -23,18 +24,28 @@ impl Connection {
         let stream = of_mut(&mut self.streams, side);
         let len = u64::from(segment.len);
         if start > stream.delivered {
-            stream.keep_early(start, len, if is_heard { segment.data } else { &[] });
+            let data = if is_heard { segment.data } else { &[] };
+            let ends = segment.flags.has(marks::END);
+            stream.keep_early(start, (len, ends), data);
             return;
         }
         let known = stream.delivered - start;
         if known >= len {
             return;
         }
+        let ends = self.is_framed() && segment.flags.has(marks::END);
+        let stream = of_mut(&mut self.streams, side);
         let kept = usize::try_from(known).unwrap_or(usize::MAX);
         let bytes = segment.data.get(kept..).unwrap_or_default();
         stream.delivered = start.saturating_add(len);
         let len = len - known;
-        self.push(side, Chunk { bytes, len, moment }, scratch);
+        let chunk = Chunk {
+            bytes,
+            len,
+            moment,
+            ends,
+        };
+        self.push(side, chunk, scratch);
         self.push_early(side, moment, scratch);
     }
 
@@ -46,10 +57,15 @@ impl Connection {
     }
 
     fn push_early(&mut self, side: Side, moment: Moment, scratch: &mut Scratch) {
-        while let Some((len, bytes)) = of_mut(&mut self.streams, side).next_early() {
+        while let Some((len, bytes, ends)) = of_mut(&mut self.streams, side).next_early() {
             of_mut(&mut self.streams, side).delivered += len;
-            let bytes = &bytes;
-            self.push(side, Chunk { bytes, len, moment }, scratch);
+            let chunk = Chunk {
+                bytes: &bytes,
+                len,
+                moment,
+                ends: ends && self.is_framed(),
+            };
+            self.push(side, chunk, scratch);
         }
     }
 

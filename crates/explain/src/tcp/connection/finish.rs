@@ -9,6 +9,7 @@ use crate::tcp::connection::Connection;
 use crate::tcp::endpoint_stats::EndpointObserver;
 use crate::tcp::stream_state::StreamState;
 use crate::timeline::{Side, of};
+use coax_capture::Transport;
 use coax_cause::Cause;
 use coax_wire::time::Span;
 
@@ -85,6 +86,7 @@ impl Connection {
             habits: self.stats.each_ref().map(EndpointObserver::report),
             parties: <[report::Party; 2]>::default(),
             stacks: <[report::Stack; 2]>::default(),
+            netbios: None,
         };
         Ended {
             connection,
@@ -115,6 +117,15 @@ impl Connection {
         }
         for (figures, side) in sides.iter_mut().zip(Side::BOTH) {
             figures.path_ps_per_byte = self.path.reported_pace(side);
+            if self.ends[0].transport() != Transport::Tcp {
+                // windows of frames are counted in frames
+                (figures.window_scale, figures.min_window) = (None, None);
+                (
+                    figures.max_window,
+                    figures.window_full,
+                    figures.zero_windows,
+                ) = (0, 0, 0);
+            }
         }
         sides
     }

@@ -5,21 +5,24 @@ mod backlog;
 mod delivery;
 pub(super) mod finish;
 mod load;
+mod replies;
 
 use crate::charge::{Charger, Script};
 use crate::conversation::Conversation;
 use crate::evidence::{MemoryBudget, Shown};
+use crate::netbios::marks;
 use crate::path::{
     LastData, Member, NewAck, PathMeasurements, PathStage, RoundTrip, SegmentSizes, wire_bytes,
 };
 use crate::reorder::WINDOW;
 use crate::report::{Direction, PacketRow, Quality};
-use crate::session::{Moment, Scratch};
+use crate::session::{Boundaries, Moment, Scratch};
 use crate::tcp::connection::backlog::ServerBacklog;
+use crate::tcp::connection::replies::Replies;
 use crate::tcp::endpoint_stats::{EndpointObserver, SegmentSummary};
 use crate::tcp::stream_state::{StreamState, Twice};
 use crate::timeline::{Novelty, Side, of, of_mut};
-use coax_capture::{Endpoint, Flags, Segment};
+use coax_capture::{Endpoint, Flags, Segment, Transport};
 use coax_cause::Account;
 use coax_wire::{
     nbt::session::Framing,
@@ -72,6 +75,8 @@ pub(crate) struct Connection {
     path: PathStage,
     last_data: Option<LastData>,
     backlog: ServerBacklog,
+    /// Answers that each side waits for, beyond TCP.
+    replies: [Replies; 2],
     end: (Moment, Account),
     closing: bool,
     /// Something is missing in the capture since the last step: nobody knows what the next one waited for.
@@ -102,13 +107,14 @@ impl Connection {
     ) -> Self {
         let is_syn = segment.flags.has(Flags::SYN);
         let ends = ends_of(segment);
-        let framing = if ends[1].port == DIRECT_PORT {
-            Framing::Direct
-        } else {
-            Framing::Nbt
+        let is_framed = ends[1].transport() != Transport::Tcp;
+        let boundaries = match ends[1].port {
+            _ if is_framed => Boundaries::Marked,
+            DIRECT_PORT => Boundaries::Headers(Framing::Direct),
+            _ => Boundaries::Headers(Framing::Nbt),
         };
-        let is_service = is_service(ends[1].port);
-        let conversation = Conversation::new((framing, is_service), !is_syn, moment, room);
+        let is_service = is_framed || is_service(ends[1].port);
+        let conversation = Conversation::new((boundaries, is_service), !is_syn, moment, room);
         Self {
             ends,
             streams: <[StreamState; 2]>::default(),
@@ -124,6 +130,7 @@ impl Connection {
             path: PathStage::beside(member.neighbours(), ends[0].ip() > ends[1].ip()),
             last_data: None,
             backlog: ServerBacklog::default(),
+            replies: <[Replies; 2]>::default(),
             end: (moment, Account::default()),
             closing: false,
             unseen: false,
@@ -169,7 +176,9 @@ impl Connection {
         let stream = of(&self.streams, side);
         let before = (stream.highest, of(&self.streams, side.other()).acked);
         self.unseen |= segment.flags.has(Flags::ACK) && self.acknowledgment(segment, side, at);
+        self.note_replies(segment, side, at);
         let novelty = of_mut(&mut self.streams, side).take(segment, start, at);
+        let novelty = self.novelty_of(segment, side, novelty);
         self.note_load(segment, side, novelty, at);
         self.watch(segment, side, moment, start, novelty, before);
         self.note_coalescing(segment, side, quality);
@@ -183,6 +192,7 @@ impl Connection {
             };
             self.step(segment, arrival);
         }
+        self.note_waits(segment, side, at);
         self.record(segment, side, start, novelty, moment);
         if matches!(novelty, Some(Novelty::New | Novelty::Fill)) {
             self.data(segment, side, start, moment, scratch);
@@ -317,7 +327,7 @@ impl Connection {
         let way = if ack > before {
             self.acknowledged(segment, side, (before, ack), at)
         } else {
-            if ack == before && segment.len == 0 && has_more {
+            if ack == before && segment.len == 0 && has_more && !self.is_framed() {
                 self.duplicate_ack(segment, side, window_before, at);
             }
             None
@@ -428,6 +438,7 @@ impl Connection {
             again,
             window: of(&self.streams, side.other()).window,
             flags: segment.flags,
+            control: self.control(segment),
             said: None,
         };
         let is_shown = segment.len > 0 && novelty != Some(Novelty::KeepAlive);
@@ -496,7 +507,9 @@ impl Connection {
 
 /// The client and the server of the connection that a segment belongs to: as its SYN says, else as its ports do.
 pub(crate) fn ends_of(segment: &Segment<'_>) -> [Endpoint; 2] {
-    let from_client = if segment.flags.has(Flags::SYN) {
+    let from_client = if segment.from.transport() != Transport::Tcp {
+        segment.flags.has(marks::FROM_CLIENT)
+    } else if segment.flags.has(Flags::SYN) {
         !segment.flags.has(Flags::ACK)
     } else {
         is_service(segment.to.port)
