@@ -4,6 +4,7 @@ mod advance;
 mod backlog;
 mod delivery;
 pub(super) mod finish;
+mod frames;
 mod load;
 mod replies;
 
