@@ -100,8 +100,12 @@ impl Endpoint {
 
     /// The IP address, if it has one.
     pub fn ip(self) -> Option<IpAddr> {
-        let address = || Ipv6Addr::from_bits(self.address).to_canonical();
-        (self.transport == Transport::Tcp).then(address)
+        (self.transport == Transport::Tcp).then(|| self.machine())
+    }
+
+    /// The machine, to tell it from others: an IP address, or a station's address written as one.
+    pub fn machine(self) -> IpAddr {
+        Ipv6Addr::from_bits(self.address).to_canonical()
     }
 
     /// Whether both are on the same machine, as far as addresses show.

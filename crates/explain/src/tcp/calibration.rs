@@ -53,7 +53,9 @@ impl TrackedConnection {
         moment: Moment,
         context: &mut AnalysisContext<'_>,
     ) -> Self {
-        let member = context.hosts.enter(segment.from.ip(), segment.to.ip());
+        let member = context
+            .hosts
+            .enter(segment.from.machine(), segment.to.machine());
         let mut followed = Self {
             connection: Connection::for_calibration(segment, moment, &member),
             buffer: Some(Box::default()),
@@ -81,7 +83,7 @@ impl TrackedConnection {
         context: &mut AnalysisContext<'_>,
     ) {
         if self.member.has_others() {
-            let ends = (segment.from.ip(), segment.to.ip());
+            let ends = (segment.from.machine(), segment.to.machine());
             self.member.note(ends, wire_bytes(segment), moment.at);
         }
         if self.buffer.is_none() {

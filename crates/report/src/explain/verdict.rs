@@ -199,7 +199,10 @@ fn because(capture: &Capture, copy: &Copy) -> String {
     let words = match cause {
         Cause::RoundTrips if requests > 0 => many(requests, "round trip"),
         other if is_unsure(capture, copy, other) => {
-            format!("{}, or a round trip that varies", frames::label_of(capture, copy, other))
+            format!(
+                "{}, or a round trip that varies",
+                frames::label_of(capture, copy, other)
+            )
         }
         other => frames::label_of(capture, copy, other).to_owned(),
     };
