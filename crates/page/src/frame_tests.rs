@@ -17,6 +17,7 @@ pub(crate) fn status(clients: Vec<ClientStatus>) -> Status {
         files_total: 0,
         networks: Vec::new(),
         print_jobs: Vec::new(),
+        audit: None,
         limits: Vec::new(),
     }
 }

@@ -148,6 +148,7 @@ fn good() -> Facts {
 
 fn serving(clients: Vec<ClientStatus>) -> Serving {
     Serving {
+        audit: None,
         schema: 1,
         version: "0.1.0".into(),
         process: 77,

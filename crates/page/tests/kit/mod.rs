@@ -79,6 +79,7 @@ impl Source for Shared {
             networks: Vec::new(),
             print_jobs: Vec::new(),
             limits: Vec::new(),
+            audit: None,
         }
     }
 
