@@ -45,6 +45,7 @@ impl Charger {
         let is_unasked =
             advance.told.loss.is_none() && !is_next_hole(advance) && !advance.is_queued();
         let waits = !advance.missing.unseen
+            && !advance.is_by_timer
             && advance.novelty == Some(Novelty::Again)
             && self.flow(advance.side).repair.is_none()
             && (is_unasked || is_timer(advance));

@@ -18,7 +18,7 @@ use coax_wire::{
 /// Connections that are followed at a time; requests of one that are not answered, and answers that may come again.
 const MOST_CONNECTIONS: usize = 1024;
 const MOST_WAITING: usize = 64;
-const MOST_ANSWERED: usize = 16;
+const MOST_ANSWERED: usize = 64;
 /// The longest message, bytes, if nothing tells of it.
 const USUAL_MESSAGE: u16 = 1470;
 /// ERRSRV/ERRworking: the server has not answered yet ([MS-CIFS] 2.1.2.1).
@@ -37,6 +37,8 @@ struct Message {
     command: u8,
     start: u64,
     len: u32,
+    /// What was kept of it, in short.
+    digest: u64,
 }
 
 /// The connections of a capture.
@@ -69,6 +71,7 @@ impl DirectHosting {
             command: header.command,
             start: 0,
             len: packet.len,
+            digest: digest(packet.data),
         };
         let begins = header.command == command::NEGOTIATE && connection == 0;
         let known = self.connections.get(&key);
@@ -161,15 +164,23 @@ impl Connection {
         let is_same = |it: &Message| (it.name, it.command) == (message.name, message.command);
         let waiting = self.waiting.iter().find(|it| is_same(it));
         let mut done = self.answered.iter().rev().map(|(request, _)| request);
-        // without a number the same request may be another one
-        let old = waiting.or_else(|| done.find(|it| is_same(it) && message.name.2 != 0));
+        // without a number, a request that was answered is repeated if all of it is the same
+        let is_repeat =
+            |it: &&Message| is_same(it) && (message.name.2 != 0 || it.digest == message.digest);
+        // an answer that was captured was lost behind the capture: who asks again has waited for a timer
+        let marks = if waiting.is_none() {
+            marks::BY_TIMER
+        } else {
+            0
+        };
+        let old = waiting.or_else(|| done.find(is_repeat));
         if let Some(old) = old.copied() {
             self.count(CLIENT, true);
             let piece = (data, old.len);
             let start = old.start;
             return self
                 .session
-                .again(CLIENT, start, piece, marks::END, (moment, out));
+                .again(CLIENT, start, piece, marks::END | marks, (moment, out));
         }
         self.count(CLIENT, false);
         // a new request acknowledges the answers before it; one that is repeated says that its answer has not come
@@ -233,6 +244,12 @@ impl Connection {
             side.again += u64::from(is_again);
         }
     }
+}
+
+/// FNV-1a.
+fn digest(bytes: &[u8]) -> u64 {
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, add)
 }
 
 /// The names of client and server that stand behind a NEGOTIATE request, outside of its byte count (docs/ipx.md).

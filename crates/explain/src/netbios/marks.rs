@@ -22,5 +22,7 @@ pub(crate) const CONTINUES: u16 = 1 << 11;
 pub(crate) const FINAL: u16 = 1 << 12;
 /// What follows the acknowledged number is to be sent again.
 pub(crate) const REJECTS: u16 = 1 << 13;
+/// A timer had it sent again: its answer did not come.
+pub(crate) const BY_TIMER: u16 = 1 << 15;
 /// The receiver takes no data for now.
 pub(crate) const BUSY: u16 = 1 << 14;

@@ -357,7 +357,7 @@ pub(crate) fn is_ignored(advance: &Advance, responds_to_dup_acks: Option<bool>) 
 /// Whether it was sent again although the acknowledgment of the first was on its way, or had even arrived: a machine that
 /// is busy looks at its timers before it looks at what came.
 pub(crate) fn is_idle_repeat(advance: &Advance, was_busy_before: bool) -> bool {
-    if advance.novelty != Some(Novelty::Again) {
+    if advance.novelty != Some(Novelty::Again) || advance.is_by_timer {
         return false;
     }
     let is_early = advance

@@ -118,7 +118,7 @@ impl Connection {
             carrying: 0,
             is_shared: false,
             is_framed: self.is_framed(),
-            is_by_timer: self.is_by_timer(side),
+            is_by_timer: self.is_by_timer(segment, side),
         };
         let uses = Side::BOTH.map(|of| self.path_use(of, at));
         let own = uses.iter().flatten().filter_map(|found| found.own_share);

@@ -67,8 +67,9 @@ impl Connection {
     }
 
     /// Whether a side's timer had it ask what had arrived before it sends this.
-    pub(super) fn is_by_timer(&self, side: Side) -> bool {
-        of(&self.replies, side).is_timer()
+    pub(super) fn is_by_timer(&self, segment: &Segment<'_>, side: Side) -> bool {
+        let says_so = self.is_framed() && segment.flags.has(marks::BY_TIMER);
+        says_so || of(&self.replies, side).is_timer()
     }
 
     /// The answer that a side had to wait for before it sends this, if it did.
