@@ -271,7 +271,7 @@ class Lab {
     const request = this.request();
     const described = await this.engine.ask('describe', { request });
     this.described = described;
-    this.showValues(described.values);
+    this.showValues(described.values, described.without_effect);
     const bytes = Number(described.values.size);
     const less = small && bytes > SMALL_BYTES;
     const changes = less ? [...request.changes, ['size', String(SMALL_BYTES)]] : request.changes;
@@ -279,7 +279,7 @@ class Lab {
     this.show(run, less ? bytes / SMALL_BYTES : 1);
   }
 
-  showValues(values) {
+  showValues(values, withoutEffect) {
     const changed = new Set(this.state.changes.map(([key]) => key));
     if (this.cells.has(this.state.scenario)) $('scenario').value = ''; else $('scenario').value = this.state.scenario;
     $('direction').value = values.direction;
@@ -295,8 +295,10 @@ class Lab {
       output.textContent = known ? `${shown} ${slider.unit}` : 'no limit';
       input.setAttribute('aria-valuetext', output.textContent);
       output.classList.toggle('changed', changed.has(slider.key));
+      input.disabled = withoutEffect.includes(slider.key);
     }
     for (const { key, values: [on], usual } of this.catalogue.switches) $(`switch-${key}`).checked = (values[key] ?? usual) === on;
+    for (const { key } of this.catalogue.switches) $(`switch-${key}`).disabled = withoutEffect.includes(key);
     const cell = this.cells.get(this.state.scenario);
     const figure = cell && cell.published !== null ? `; published: ${figures(cell.published)} ${cell.unit}` : '';
     $('published').textContent = `${this.state.scenario}: ${this.described.title}${figure}`;

@@ -114,7 +114,8 @@ fn scenario(request: &Request) -> Result<Scenario> {
     Ok(scenario)
 }
 
-/// The scenario of a request as the page shows it: title, file, and the value of every choice, slider and switch.
+/// The scenario of a request as the page shows it: title, file, the value of every choice, slider and switch, and those that have no effect
+/// with the scenario's transport.
 ///
 /// # Errors
 /// The request is damaged, or its scenario is wrong.
@@ -132,7 +133,15 @@ pub fn describe(request: &str) -> Result<Value> {
         .chain(named.iter().cloned())
         .map(|(key, value)| (key, value.into()))
         .collect();
-    Ok(json!({ "title": scenario.title(), "file": scenario.as_file(), "values": values }))
+    let sliders = SLIDERS.iter().map(|slider| slider.key);
+    let all = sliders.chain(SWITCHES.iter().map(|switch| switch.key));
+    let idle: Vec<&str> = all.filter(|key| scenario.is_without_effect(key)).collect();
+    Ok(json!({
+        "title": scenario.title(),
+        "file": scenario.as_file(),
+        "values": values,
+        "without_effect": idle,
+    }))
 }
 
 /// Runs the request's scenario: the object of `coax lab run --json`, the text of `coax lab run`, and the picture, if wanted.

@@ -11,6 +11,11 @@ impl Scenario {
         self.choices.carrier
     }
 
+    /// Whether a value has no effect with the scenario's transport.
+    pub fn is_without_effect(&self, path: &str) -> bool {
+        without_effect(path, self.choices.carrier).is_some()
+    }
+
     /// Refuses a path that the transport cannot cross, and values that were asked for and have no effect with it.
     pub(super) fn check_carrier(&self, link: &LinkParams) -> Result<(), ProfileError> {
         let carrier = self.choices.carrier;

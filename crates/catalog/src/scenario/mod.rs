@@ -319,7 +319,10 @@ impl Scenario {
             put(&mut file, &path, value);
         }
         let mut set = toml::Table::new();
-        for (path, value) in &self.changes {
+        // A base scenario's values for another transport would be refused in a file of their own.
+        let is_idle = |path: &str| self.is_without_effect(path) && !self.asked.contains(path);
+        let effective = self.changes.iter().filter(|(path, _)| !is_idle(path));
+        for (path, value) in effective {
             put(&mut set, path, value.clone());
         }
         if !set.is_empty() {
