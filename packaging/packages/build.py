@@ -10,7 +10,7 @@ import tarfile
 import tomllib
 from pathlib import Path
 
-from .toolchain import OUT, ROOT, STATIC_TARGETS, STRIPPED, Unavailable, cargo_tool, run, say, static_build, system_program
+from .toolchain import FEATURES, OUT, ROOT, STATIC_TARGETS, STRIPPED, Unavailable, cargo_tool, run, say, static_build, system_program
 
 FILES = OUT / "files"
 LARGEST_BINARY = 12_000_000
@@ -46,7 +46,7 @@ def native_binary():
     """The stripped binary for this machine, which the distribution's packages contain."""
     # Rust's linker for this architecture is lld, which keeps equal functions once
     folded = ["-C", "link-arg=-Wl,--icf=all"] if platform.machine() == "x86_64" else []
-    command = ["cargo", "rustc", "-q", "--profile", "dist", "--locked", "-p", "coax", "--bin", "coax", *STRIPPED, *folded]
+    command = ["cargo", "rustc", "-q", "--profile", "dist", "--locked", "-p", "coax", *FEATURES, "--bin", "coax", *STRIPPED, *folded]
     run(command, env={**os.environ, "COAX_COMMIT": commit()})
     FILES.mkdir(parents=True, exist_ok=True)
     shutil.copy2(target_folder() / "dist" / "coax", FILES / "coax")

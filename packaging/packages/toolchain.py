@@ -11,6 +11,8 @@ TOOLS = Path(os.environ.get("COAX_PACKAGE_TOOLS", ROOT / "target" / "package-too
 CARGO_TOOLS = {"cargo-deb": "^3.8", "cargo-generate-rpm": "^0.21", "mdbook": "^0.5"}
 # cargo does not strip a program whose own package has a setting in the profile
 STRIPPED = ["--", "-C", "strip=symbols"]
+# what packages contain: Parquet would make the program larger than its limit, and the Python package writes it too
+FEATURES = ["--no-default-features", "--features", "page"]
 WEB_TARGET = "wasm32-unknown-unknown"
 PYTHON_BUILD = "maturin>=1.9,<2"
 PYTHON_TOOLS = ["ziglang", "cargo-zigbuild"]
@@ -160,7 +162,7 @@ def static_build(architecture):
     """The command and the environment that build for an architecture with musl, linked statically."""
     target = STATIC_TARGETS[architecture]
     environment = dict(os.environ)
-    build = ["--profile", "dist", "--locked", "-p", "coax", "--target", target]
+    build = ["--profile", "dist", "--locked", "-p", "coax", *FEATURES, "--target", target]
     if rustup_has(target):
         # musl's start-up objects and the linker come with the target; equal functions are kept once
         environment[f"CARGO_TARGET_{target.upper().replace('-', '_')}_LINKER"] = "rust-lld"

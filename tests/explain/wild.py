@@ -118,7 +118,7 @@ def messages(commands):
 def decode_as(connections):
     """Options for tshark: servers with SMB on ports that it does not know."""
     ports = {connection["server"].rpartition(":")[2] for connection in connections if connection["requests"]}
-    return [word for port in sorted(ports - {"139", "445"}) for word in ("-d", f"tcp.port=={port},nbss")]
+    return [word for port in sorted(ports - {"139", "445"}) if port.isdigit() for word in ("-d", f"tcp.port=={port},nbss")]
 
 
 def tshark_requests(path, ports):
@@ -131,7 +131,7 @@ def tshark_requests(path, ports):
 
 
 def requests_with(path, option, ports):
-    fields = tshark(path, *ports, "-o", f"tcp.reassemble_out_of_order:{option}", "-Y", "tcp && smb.cmd", "-T", "fields", "-e", "smb.cmd", "-e", "smb.flags.response")
+    fields = tshark(path, *ports, "-o", f"tcp.reassemble_out_of_order:{option}", "-Y", "(tcp || netbios.command in {0x15, 0x16}) && smb.cmd", "-T", "fields", "-e", "smb.cmd", "-e", "smb.flags.response")
     counts = collections.Counter()
     for line in fields:
         commands, responses = (part.split(",") for part in line.split("\t"))
@@ -177,7 +177,8 @@ def differences(path, folder):
     if files is None:
         return
     connections = ours(path)
-    yield from beside_tcptrace(connections, tcptrace(files[1]))
+    over_tcp = [connection for connection in connections if connection.get("transport", "tcp") == "tcp"]
+    yield from beside_tcptrace(over_tcp, tcptrace(files[1]))
     yield from beside_tshark(connections, files[0])
 
 

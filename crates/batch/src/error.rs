@@ -15,7 +15,7 @@ pub enum BatchError {
     },
     /// This program was built without Parquet.
     #[error(
-        "this coax was built without --parquet; build it with the feature 'parquet', or use --ndjson"
+        "this coax was built without Parquet, as packages are; use --ndjson or the Python package, or build coax from source"
     )]
     NoParquet,
 }
