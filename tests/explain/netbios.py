@@ -45,7 +45,7 @@ class Case:
 CASES = (
     Case("nbf", "nbf://ATTIC/DATA", against_tshark=True, size=2_000_000),
     Case("nbf-put", "nbf://ATTIC/DATA", verb="put", against_tshark=True, size=2_000_000),
-    Case("nbf-slow-server", "nbf://ATTIC/DATA", ("server-think",), faults=("READ_ANDX:reply=delay 40ms",), against_tshark=True),
+    Case("nbf-slow-server", "nbf://ATTIC/DATA", ("server-think",), faults=("READ_ANDX:reply=delay 200ms",), against_tshark=True, size=2_000_000),
     Case("nbf-far", "nbf://ATTIC/DATA", ("send-window", "round-trips"), delay_ms=15),
     Case("nbf-last-frames", "nbf://ATTIC/DATA", ("timeout",), drop="last", every=4),
     Case("nbf-middle-frames", "nbf://ATTIC/DATA", drop="middle", every=50, delay_ms=5),
@@ -238,9 +238,11 @@ def one(cable, folder, case, keep):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="cases, separated by commas")
+    parser.add_argument("--except", dest="without", default="", help="cases to leave out, separated by commas")
     parser.add_argument("--keep", type=Path, help="folder for the captures")
     options = parser.parse_args()
     wanted = [case for case in CASES if not options.only or case.name in options.only.split(",")]
+    wanted = [case for case in wanted if case.name not in options.without.split(",")]
     with tempfile.TemporaryDirectory() as name, Cable() as cable:
         folder = Path(name)
         folder.chmod(0o777)
