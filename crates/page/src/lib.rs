@@ -1,8 +1,8 @@
 //! The web page of a running server, and its metrics.
 //!
-//! [`accept`] limits connections; each is served by [`http`], a small server of HTTP/1.1. [`site`] answers requests that
-//! [`access`] admits. [`live`] looks at the server once a second while anybody watches, and all readers get the same text.
-//! [`history`] keeps a day. [`recording`] makes captures. [`metrics`] writes OpenMetrics. What is shown comes from a
+//! `accept` limits connections; each is served by `http`, a small server of HTTP/1.1. `site` answers requests that
+//! `access` admits. `live` looks at the server once a second while anybody watches, and all readers get the same text.
+//! `history` keeps a day. `recording` makes captures. `metrics` writes OpenMetrics. What is shown comes from a
 //! [`Source`], so that the page can be tested without a server.
 //!
 //! **Invariant:** whatever readers do, at most one look at the server is under way, and memory and connections are bounded.

@@ -110,7 +110,7 @@ impl Facts {
             .unwrap_or_default()
     }
 
-    /// Sets a fact. A name that is not in the [`vocabulary`] is left out.
+    /// Sets a fact. A name that is not in the `vocabulary` is left out.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) {
         self.seen(name, value, []);
     }

@@ -1,4 +1,4 @@
-//! A shared Ethernet cable or a hub: CSMA/CD (IEEE 802.3, clause 4); or a Token Ring, on which the [token](ring) decides.
+//! A shared Ethernet cable or a hub: CSMA/CD (IEEE 802.3, clause 4); or a Token Ring, on which the token decides (`ring`).
 //!
 //! A station sends as soon as it senses no carrier for the interframe gap. Stations that start within the propagation delay of each
 //! other collide. Each of them finishes its preamble, sends the jam, and waits for a random number of slot times below two to the power of its
