@@ -48,7 +48,14 @@ def scenarios():
     names = sorted({cell["scenario"] for cell in cells if (ROOT / "data" / "scenarios" / f"{cell['scenario']}.toml").exists()})
     changes = [[], [["size", "3000000"]], [["size", "1000000"], ["server.stack.receive_window", "8760"]],
                [["size", "500000"], ["link.delay", "20 ms"]], [["size", "400000"], ["direction", "to-client"]]]
-    return [(name, change) for change in changes for name in names][:SCENARIOS]
+    return [(name, change) for change in changes for name in names if suits(name, change)][:SCENARIOS]
+
+
+def suits(name, change):
+    """Whether a change is possible: TCP's window needs TCP, and a shared Ethernet is short."""
+    text = (ROOT / "data" / "scenarios" / f"{name}.toml").read_text()
+    keys = {key for key, _ in change}
+    return not ("server.stack.receive_window" in keys and "transport = " in text or "link.delay" in keys and "hub" in name)
 
 
 def messages():
@@ -111,7 +118,7 @@ def scenarios_are_equal(answers):
         done = coax("lab", "run", name, "--json", *words)
         told = json.loads(done.stdout or "{}")
         told.pop("cell", None)
-        if answer.get("value", {}).get("summary", {}) != told or answer.get("error", "") not in done.stderr:
+        if (answer.get("value") or {}).get("summary", {}) != told or answer.get("error", "") not in done.stderr:
             yield f"{name} {changes}: another result {answer.get('error', '')} {done.stderr}"
 
 
