@@ -23,7 +23,7 @@ impl Ended {
         }
     }
 
-    /// A number that no session has; 0 is none's.
+    /// The identifier of the next session; it is never 0.
     pub(super) fn next_id(&mut self) -> u32 {
         self.ids = self.ids.wrapping_add(1).max(1);
         self.ids

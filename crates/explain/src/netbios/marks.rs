@@ -10,7 +10,7 @@ pub(crate) const FROM_CLIENT: u16 = 1 << 5;
 pub(crate) const FILLS: u16 = 1 << 6;
 /// Its message is acknowledged (NBF DATA_ACK) before the next one is sent.
 pub(crate) const NEEDS_MESSAGE_ACK: u16 = 1 << 7;
-/// Its sender waits until the other side lets it go on (NBF DATA_FIRST_MIDDLE with the request for RECEIVE_CONTINUE).
+/// Its sender waits until the other side permits more data (NBF DATA_FIRST_MIDDLE with the request for RECEIVE_CONTINUE).
 pub(crate) const NEEDS_CONTINUE: u16 = 1 << 8;
 /// A poll: its sender waits for the final.
 pub(crate) const POLL: u16 = 1 << 9;

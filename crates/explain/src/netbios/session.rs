@@ -148,7 +148,7 @@ impl Session {
         }
     }
 
-    /// A station had taken so many bytes of the message, and has no room for more (`is_busy`), or has room again.
+    /// A station has received this number of bytes of the message and has no room for more (`is_busy`), or has room again.
     pub(super) fn refuses(&mut self, station: usize, taken: u16, is_busy: bool) {
         if let (Some(place), Some(busy)) = (self.taken.get_mut(station), self.busy.get_mut(station))
         {
@@ -175,7 +175,7 @@ impl Session {
         }
     }
 
-    /// The number of its first frame, and what is told of it.
+    /// The number of its first frame, and its description.
     pub(super) fn into_report(mut self) -> Option<(u64, Netbios)> {
         let first = self.stream()?.first?;
         Some((first, self.told))

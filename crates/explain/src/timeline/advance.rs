@@ -133,7 +133,7 @@ pub(crate) enum Blocked {
     Works,
     /// The same, and it has had more to do whenever it had answered, for long.
     Fed,
-    /// An answer that let it go on.
+    /// A reply that permitted the sender to continue.
     Reply(Reply),
 }
 

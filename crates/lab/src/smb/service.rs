@@ -120,7 +120,7 @@ impl Service {
     }
 }
 
-/// How the engine of one connection is told of another's action.
+/// Wakes the engine of one connection after another connection has acted.
 #[derive(Debug)]
 pub(super) struct Bell {
     rung: AtomicBool,

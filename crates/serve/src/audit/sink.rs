@@ -61,7 +61,7 @@ enum Form {
 /// How far a write came.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// So many lines were passed on.
+    /// The sink took this number of lines.
     Lines(usize),
     /// The first line can never be passed on.
     TooLong,
