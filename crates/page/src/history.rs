@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use coax_serve::TotalsStatus;
+use coax_serve::{TotalsStatus, status::HistoryStatus};
 use serde::Serialize;
 
 /// Minutes of a day.
@@ -32,6 +32,27 @@ pub struct Series {
     pub received: Vec<u64>,
     /// and sent.
     pub sent: Vec<u64>,
+}
+
+impl Day {
+    /// The day in the server's database.
+    pub(crate) fn of(kept: &HistoryStatus) -> Self {
+        let mut history = History::default();
+        for minute in &kept.minutes {
+            let mut shares = Vec::new();
+            for share in &minute.shares {
+                let Some(place) = history.place(&share.share) else {
+                    continue;
+                };
+                shares.resize(history.names.len(), (0, 0));
+                if let Some(moved) = shares.get_mut(place) {
+                    *moved = (share.written, share.read);
+                }
+            }
+            history.push(minute.minute, minute.clients.len() as u64, shares);
+        }
+        history.day()
+    }
 }
 
 /// One minute: its number since 1970, the clients, and received and sent bytes by the number of the series.
@@ -76,12 +97,16 @@ impl History {
                 );
             }
         }
+        self.push(now_s / 60, clients as u64, shares);
+    }
+
+    fn push(&mut self, number: u64, clients: u64, shares: Vec<(u64, u64)>) {
         if self.minutes.len() >= MINUTES {
             self.minutes.pop_front();
         }
         self.minutes.push_back(Minute {
-            number: now_s / 60,
-            clients: clients as u64,
+            number,
+            clients,
             shares,
         });
     }
@@ -146,7 +171,35 @@ fn put(day: &mut Day, at: usize, minute: &Minute) {
 mod tests {
     #![allow(clippy::indexing_slicing)]
     use super::*;
-    use coax_serve::TrafficStatus;
+    use coax_serve::{
+        TrafficStatus,
+        status::{ClientMinute, MinuteStatus, ShareMinute},
+    };
+
+    #[test]
+    fn a_day_of_the_database_has_a_value_for_each_minute() {
+        let minute = |minute, share: &str, read| MinuteStatus {
+            minute,
+            shares: vec![ShareMinute {
+                share: share.into(),
+                read,
+                written: 1,
+            }],
+            clients: vec![ClientMinute::default()],
+        };
+        let day = Day::of(&HistoryStatus {
+            minutes: vec![minute(10, "A", 5), minute(12, "B", 7)],
+            ..HistoryStatus::default()
+        });
+        assert_eq!(
+            (day.from, day.step, &day.clients[..]),
+            (600, 60, &[1, 0, 1][..])
+        );
+        assert_eq!(day.shares[0].sent, [5, 0, 0]);
+        assert_eq!(day.shares[1].sent, [0, 0, 7]);
+        assert_eq!(day.shares[1].received, [0, 0, 1]);
+        assert!(Day::of(&HistoryStatus::default()).clients.is_empty());
+    }
 
     fn totals(shares: &[(&str, u64)]) -> TotalsStatus {
         let traffic = |bytes| TrafficStatus {

@@ -9,6 +9,7 @@ use coax_smbconf::{
 };
 
 use crate::{
+    history::Day,
     limits::Limits,
     source::{Recording, Setting, ShareSetting, Source},
 };
@@ -83,6 +84,10 @@ impl Source for Server {
     fn space(&self, share: &str) -> Option<(u64, u64)> {
         let space = self.view.space(share)?;
         Some((space.free, space.total))
+    }
+
+    fn day(&self) -> Option<Day> {
+        self.view.history().map(|kept| Day::of(&kept))
     }
 
     fn record(&self, client: Option<u64>, limit: u64) -> Result<Box<dyn Recording>, String> {

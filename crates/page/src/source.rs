@@ -23,10 +23,8 @@ pub trait Source: Send + Sync + 'static {
     fn configuration(&self) -> Vec<Setting>;
     /// Free and total bytes of a share's disk. It may wait for the disk for ever.
     fn space(&self, share: &str) -> Option<(u64, u64)>;
-    /// The last day, if something keeps it better than the page, which forgets when the server stops.
-    fn day(&self) -> Option<Day> {
-        None
-    }
+    /// The last day, if the server has a database for it; the page itself forgets when the server stops.
+    fn day(&self) -> Option<Day>;
     /// Begins to record a client, or all.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use coax_smbconf::settings::Settings;
 use super::{
     host::Host,
     recording::{self, Recording},
-    status::{self, Status},
+    status::{self, HistoryStatus, Status},
     totals::TotalsStatus,
 };
 
@@ -37,6 +37,12 @@ impl View {
     /// What was counted since the start.
     pub fn totals(&self) -> TotalsStatus {
         self.host.totals.status(&self.host.server().shares)
+    }
+
+    /// The last day, as `coax status --history --json`; `None` without a state folder or with a damaged database.
+    pub fn history(&self) -> Option<HistoryStatus> {
+        let minutes = self.host.history.read().ok()?;
+        Some(HistoryStatus::now(minutes))
     }
 
     /// Size of the disk of a share, and what is free. It may wait for the disk for ever.

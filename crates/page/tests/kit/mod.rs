@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use coax_page::{Limits, Recording, Setting, ShareSetting, Source};
+use coax_page::{Day, Limits, Recording, Setting, ShareSetting, Source};
 use coax_serve::{
     TotalsStatus, TrafficStatus,
     status::{ClientStatus, Status},
@@ -54,6 +54,10 @@ impl std::ops::Deref for Shared {
 }
 
 impl Source for Shared {
+    fn day(&self) -> Option<Day> {
+        None
+    }
+
     fn status(&self) -> Status {
         self.looks.fetch_add(1, SeqCst);
         let now = self.under_way.fetch_add(1, SeqCst) + 1;

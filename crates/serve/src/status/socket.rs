@@ -20,7 +20,7 @@ use coax_smbconf::settings::Settings;
 
 use super::history::HistoryStatus;
 use super::shape::{Answer, Ask, FILES_MAX, FileStatus, LimitStatus, SCHEMA, Status};
-use crate::{history::this_minute, host::Host};
+use crate::host::Host;
 
 /// The longest question, bytes.
 const ASK_MAX: u64 = 4096;
@@ -109,7 +109,7 @@ fn answer(host: &Host, stream: &UnixStream) -> io::Result<()> {
 
 fn history(host: &Host) -> Answer {
     match host.history.read() {
-        Ok(minutes) => Answer::History(Box::new(HistoryStatus::of(SCHEMA, this_minute(), minutes))),
+        Ok(minutes) => Answer::History(Box::new(HistoryStatus::now(minutes))),
         Err(why) => Answer::Refused { why },
     }
 }
