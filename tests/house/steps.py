@@ -161,6 +161,7 @@ STEPS = [
     peer("doctor", "coax doctor finds faults made for real; coax setup writes what is served, or nothing", "doctor.main", 600, impossible=no_doctor),
     peer("durability", "kills, power cuts and syncs", "durability.main"),
     peer("pacing", "bursts that an old card can take", "pacing.main", 300, ("--ci",), impossible=link.impossible),
+    peer("homes", "[homes] as smbclient sees it", "homes.main"),
     peer("faults", "faults of coax serve --fault with independent clients", "developers.faults"),
     peer("audit", "the audit log of smbclient's operations; a full disk, a syslog daemon that stops", "audit.main", 180, impossible=no_root),
     peer("live", "the server's account of copies beside explain", "live.main", 300, impossible=link.impossible),

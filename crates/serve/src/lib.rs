@@ -46,6 +46,7 @@ mod operate;
 mod outbox;
 mod outcome;
 mod pacing;
+mod panics;
 mod pcap;
 mod phase;
 pub mod prepare;
@@ -181,7 +182,7 @@ pub fn run(settings: Settings, start: Start, greet: impl FnOnce(&Bound)) -> Resu
         reach,
     } = confine(&settings)?;
     let reporter = Reporter::start(&settings, log)?;
-    end_with_the_runtime(&reporter);
+    panics::end_with_the_runtime(&reporter);
     let tuning = Tuning::default();
     let threads = Threads::new(tuning, parts.built.folders.len())?;
     // The handlers are installed before the server announces that it runs.
@@ -573,31 +574,6 @@ fn report_share_problems(host: &Arc<Host>) {
             });
         }
     });
-}
-
-/// Ends the process if a runtime thread panics, for example because epoll failed, so that a supervisor can restart it.
-/// Otherwise the process would stay up without serving clients.
-fn end_with_the_runtime(reporter: &Reporter) {
-    let (reporter, usual) = (reporter.clone(), std::panic::take_hook());
-    std::panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().name() == Some(memory::THREAD) {
-            return;
-        }
-        usual(panic);
-        let place = panic.location().map(std::panic::Location::file);
-        if place.is_some_and(is_in_the_runtime) {
-            reporter.notice(format!(
-                "the system no longer says what clients do: {panic}"
-            ));
-            reporter.flush();
-            std::process::exit(1);
-        }
-    }));
-}
-
-/// Whether a source file belongs to the runtime's own threads, not to client tasks.
-fn is_in_the_runtime(file: &str) -> bool {
-    file.contains("tokio-") && file.contains("/src/runtime/")
 }
 
 async fn watch_clock(host: Arc<Host>) {

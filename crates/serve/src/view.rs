@@ -41,8 +41,7 @@ impl View {
 
     /// The last day, as `coax status --history --json`; `None` without a state folder or with a damaged database.
     pub fn history(&self) -> Option<HistoryStatus> {
-        let minutes = self.host.history.read().ok()?;
-        Some(HistoryStatus::now(minutes))
+        status::day(&self.host).ok()
     }
 
     /// Size of the disk of a share, and what is free. It may wait for the disk for ever.

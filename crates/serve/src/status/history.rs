@@ -62,12 +62,8 @@ pub struct ClientMinute {
 }
 
 impl HistoryStatus {
-    /// These minutes, which end now.
-    pub(crate) fn now(minutes: Vec<Minute>) -> Self {
-        Self::of(super::SCHEMA, crate::history::this_minute(), minutes)
-    }
-
-    fn of(schema: u32, now: u64, minutes: Vec<Minute>) -> Self {
+    /// These minutes.
+    pub(crate) fn of(schema: u32, now: u64, minutes: Vec<Minute>) -> Self {
         Self {
             schema,
             now,

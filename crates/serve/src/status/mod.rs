@@ -14,5 +14,6 @@ pub use shape::{
     Answer, Ask, AuditStatus, ClientStatus, FileStatus, LimitStatus, NameStatus, NetworkStatus,
     SCHEMA, Status,
 };
+pub(crate) use socket::day;
 pub use socket::socket_path;
 pub(super) use socket::{bind, look, serve};

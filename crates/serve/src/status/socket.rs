@@ -20,7 +20,7 @@ use coax_smbconf::settings::Settings;
 
 use super::history::HistoryStatus;
 use super::shape::{Answer, Ask, FILES_MAX, FileStatus, LimitStatus, SCHEMA, Status};
-use crate::host::Host;
+use crate::{history::this_minute, host::Host};
 
 /// The longest question, bytes.
 const ASK_MAX: u64 = 4096;
@@ -107,9 +107,18 @@ fn answer(host: &Host, stream: &UnixStream) -> io::Result<()> {
     stream.write_all(text.as_bytes())
 }
 
+/// The last day.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn day(host: &Host) -> Result<HistoryStatus, String> {
+    let minutes = host.history.read()?;
+    Ok(HistoryStatus::of(SCHEMA, this_minute(), minutes))
+}
+
 fn history(host: &Host) -> Answer {
-    match host.history.read() {
-        Ok(minutes) => Answer::History(Box::new(HistoryStatus::now(minutes))),
+    match day(host) {
+        Ok(day) => Answer::History(Box::new(day)),
         Err(why) => Answer::Refused { why },
     }
 }
