@@ -70,7 +70,9 @@ def test_ctrl_c_ends_long_work(name, tmp_path):
             # a library that reads the stream has errors of its own
             print("interrupted" if "interrupted by a signal" in str(error) else error, flush=True)
     """
-    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script), pipe], stdout=subprocess.PIPE, text=True)
+    # a shell starts its background jobs with SIGINT ignored, and Python then installs no handler
+    interruptible = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script), pipe], stdout=subprocess.PIPE, text=True, **interruptible)
     writer = os.open(pipe, os.O_RDWR)
     try:
         assert process.stdout.readline() == "ready\n"
