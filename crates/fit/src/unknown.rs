@@ -318,6 +318,14 @@ fn with_unit(value: f64, units: &[(&str, f64)]) -> String {
     format!("{} {unit}", digits(value / size))
 }
 
+/// The number that is nearest to the written one: 100 times 1e-6 is not 1e-4, but 100 divided by 1e6 is.
+fn times(number: f64, size: f64) -> f64 {
+    match size < 1.0 {
+        true => number / size.recip().round(),
+        false => number * size,
+    }
+}
+
 /// A number with its unit, and the unit as it is written.
 fn quantity(text: &str) -> Option<(f64, Unit, &str)> {
     if let Ok(number) = text.trim().parse::<f64>() {
@@ -330,7 +338,7 @@ fn quantity(text: &str) -> Option<(f64, Unit, &str)> {
     let scaled = |units: &[(&'static str, f64)]| {
         let found = units.iter().find_map(|(suffix, size)| {
             let number: f64 = text.strip_suffix(suffix)?.trim().parse().ok()?;
-            Some((number * size, *suffix))
+            Some((times(number, *size), *suffix))
         });
         found.filter(|(value, _)| *value >= 0.0)
     };
@@ -349,6 +357,12 @@ fn quantity(text: &str) -> Option<(f64, Unit, &str)> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_ends_of_a_range_are_the_numbers_that_were_written() {
+        let unknown = Unknown::with_range("x", "100 us..10 ms:log").unwrap();
+        assert_eq!((unknown.low, unknown.high), (1e-4, 1e-2));
+    }
 
     #[test]
     fn a_range_has_a_unit_and_its_middle_is_that_of_its_scale() {
