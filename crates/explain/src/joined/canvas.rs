@@ -6,10 +6,12 @@ use coax_cause::Cause;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum Layer {
-    /// The path carries this connection's bytes, or is saturated.
+    /// The path carries this connection's bytes.
     Carried,
     /// The path carries other connections' bytes that this one's wait behind.
     Queued,
+    /// The path is saturated, whatever it carries at this instant.
+    Saturated,
     /// A loss is being repaired.
     Repair,
     /// The server's own data waits for TCP.
@@ -32,7 +34,7 @@ pub(super) enum Layer {
     Answering,
 }
 
-const LAYERS: usize = 12;
+const LAYERS: usize = 13;
 
 /// See the module.
 #[derive(Debug, Default)]

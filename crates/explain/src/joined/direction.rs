@@ -221,12 +221,13 @@ impl Direction {
         fresh.filter_map(|arrival| Some((self.sent_at(arrival.start)?, arrival)))
     }
 
-    /// Whether a message begins at `offset`.
+    /// Whether a message begins at `offset`. What follows a message does, although it has no mark: a keep-alive.
     pub(super) fn begins_message(&self, offset: u64) -> bool {
         let place = self.marks.partition_point(|(_, start, _)| *start < offset);
-        self.marks
-            .get(place)
-            .is_some_and(|(_, start, _)| *start == offset)
+        let before = place.checked_sub(1).and_then(|at| self.marks.get(at));
+        let here = self.marks.get(place);
+        here.is_some_and(|(_, start, _)| *start == offset)
+            || before.is_some_and(|(_, _, end)| *end == offset)
             || self.marks.last().is_some_and(|(_, _, end)| *end <= offset)
     }
 }
@@ -298,4 +299,42 @@ fn marks(half: &Half, mut offsets: Offsets) -> Vec<(Mark, u64, u64)> {
             (*mark, end.saturating_sub(mark.len), end)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_a_message_begins_one_and_what_is_inside_does_not() {
+        let mark = |start, end| {
+            let mark = Mark {
+                end,
+                len: end - start,
+                mid: None,
+                command: None,
+                is_reply: true,
+            };
+            (mark, start, end)
+        };
+        let direction = Direction {
+            sends: Vec::new(),
+            arrivals: Vec::new(),
+            acks: Vec::new(),
+            acks_sent: Vec::new(),
+            places: Vec::new(),
+            delivered: Vec::new(),
+            progress: Vec::new(),
+            base: 0,
+            mss: 1448,
+            // a keep-alive of 4 bytes lies between both
+            marks: vec![mark(1, 42), mark(46, 87)],
+        };
+        for begin in [1, 42, 46, 87, 100] {
+            assert!(direction.begins_message(begin), "{begin}");
+        }
+        for inside in [2, 41, 47, 86] {
+            assert!(!direction.begins_message(inside), "{inside}");
+        }
+    }
 }

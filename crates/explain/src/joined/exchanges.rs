@@ -75,9 +75,7 @@ pub(super) fn exchanges(to_server: &Direction, to_client: &Direction) -> Vec<Exc
         if mark.mid.is_some() && !is_response {
             continue;
         }
-        let is_of =
-            |it: &Waiting| mark.mid.is_none() || it.mark.mid.is_none() || it.mark.mid == mark.mid;
-        let Some(place) = waiting.iter().position(is_of) else {
+        let Some(place) = asked_by(&waiting, mark) else {
             continue;
         };
         waiting
@@ -99,6 +97,19 @@ pub(super) fn exchanges(to_server: &Direction, to_client: &Direction) -> Vec<Exc
         }
     }
     found
+}
+
+/// The place of the request that a message answers. Data of raw mode has no header, so it matches any message, but only if none
+/// matches exactly: data of a write-behind raw write is never answered, and the next response must not count as its answer.
+fn asked_by(waiting: &VecDeque<Waiting>, answer: &Mark) -> Option<usize> {
+    let exactly = |it: &Waiting| match (answer.mid, answer.command) {
+        (None, _) => it.mark.command == Some(READ_RAW),
+        (_, Some(WRITE_COMPLETE)) => it.mark.mid.is_none(),
+        _ => it.mark.mid == answer.mid,
+    };
+    let perhaps = |it: &Waiting| answer.mid.is_none() || it.mark.mid.is_none();
+    let place = waiting.iter().position(exactly);
+    place.or_else(|| waiting.iter().position(perhaps))
 }
 
 /// Messages of a connection that is not SMB1: what one side says until the other says something.
@@ -129,4 +140,57 @@ pub(super) fn turns(to_server: &mut Direction, to_client: &mut Direction) {
         }
     }
     [to_server.marks, to_client.marks] = marks;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(mid: Option<u16>, command: Option<u8>) -> Mark {
+        Mark {
+            end: 0,
+            len: 0,
+            mid,
+            command,
+            is_reply: command.is_some_and(|command| command != WRITE_RAW),
+        }
+    }
+
+    fn waiting(marks: &[Mark]) -> VecDeque<Waiting> {
+        let waiting = |mark: &Mark| Waiting {
+            mark: *mark,
+            request: (0, 0),
+            overtaken: 0,
+        };
+        marks.iter().map(waiting).collect()
+    }
+
+    #[test]
+    fn raw_data_that_is_written_behind_takes_no_answer_from_the_next_request() {
+        let data = message(None, None);
+        let next = message(Some(7), Some(WRITE_RAW));
+        let asked = waiting(&[data, next]);
+        assert_eq!(
+            asked_by(&asked, &message(Some(7), Some(WRITE_RAW))),
+            Some(1)
+        );
+        assert_eq!(
+            asked_by(&asked, &message(Some(7), Some(WRITE_COMPLETE))),
+            Some(0)
+        );
+    }
+
+    #[test]
+    fn data_without_a_header_answers_the_raw_read_before_anything_else() {
+        let behind = message(None, None);
+        let read = message(Some(3), Some(READ_RAW));
+        let answer = message(None, None);
+        assert_eq!(asked_by(&waiting(&[behind, read]), &answer), Some(1));
+        assert_eq!(
+            asked_by(&waiting(&[message(Some(3), None)]), &answer),
+            Some(0)
+        );
+        let other = message(Some(4), Some(READ_ANDX));
+        assert_eq!(asked_by(&waiting(&[read]), &other), None);
+    }
 }

@@ -3,8 +3,9 @@
 //! Each capture alone shows one end exactly and must infer the other. Both together show when each byte left and arrived, so
 //! the rules are simple. At each instant the first of these that holds is the cause:
 //!
-//! 1. The path carries this connection's bytes, or is saturated by them: `bandwidth`.
-//! 2. This connection's bytes wait while the path carries other connections' bytes: `queueing`.
+//! 1. The path carries this connection's bytes: `bandwidth`.
+//! 2. This connection's bytes wait while the path carries other connections' bytes: `queueing`. A path that was saturated
+//!    for some round trips and carries nothing at the instant: the one of both that it carried more of.
 //! 3. Bytes that were lost are due: `timeout` or `fast-recovery`, by what made the sender send them again.
 //! 4. The server's answer waits for TCP: `receive-window`, `zero-window`, `slow-start`, `send-window`,
 //!    `pacing`, `nagle-delayed-ack`, or the last loss.
@@ -18,6 +19,9 @@
 //! 11. The client has no room to send: `zero-window`.
 //! 12. An answer is on its way: `round-trips` or `metadata`.
 //! 13. Nothing was asked: `client-think`.
+//!
+//! All of a direction is as late as it is at its receiver: what the path carries is known by arrivals, so a sender's wait
+//! counts one shortest delay later, when its data is what the path lacks.
 //!
 //! The capture of the client is then read again for the report, with these causes instead of inferred ones.
 

@@ -106,13 +106,16 @@ fn paint_sender(canvas: &mut Canvas, scene: &Scene<'_>, side: usize) {
     let (Some(gaps), Some(losses)) = (scene.gaps.get(side), scene.losses.get(side)) else {
         return;
     };
+    // the path idles for lack of this data when it would have arrived: as late as what it did carry is painted
+    let late = scene.directions.get(side).map_or(0, |it| it.base);
     for gap in *gaps {
+        let span = (gap.from + late, gap.to + late);
         match gap.wait {
             Wait::Tcp(Cause::ZeroWindow) if side == 0 => {
-                canvas.paint(Layer::ClientShutOut, (gap.from, gap.to), Cause::ZeroWindow);
+                canvas.paint(Layer::ClientShutOut, span, Cause::ZeroWindow);
             }
-            Wait::Tcp(cause) => canvas.paint(blocked, (gap.from, gap.to), cause),
-            Wait::Own if gap.in_message => canvas.paint(Layer::Pause, (gap.from, gap.to), think),
+            Wait::Tcp(cause) => canvas.paint(blocked, span, cause),
+            Wait::Own if gap.in_message => canvas.paint(Layer::Pause, span, think),
             Wait::Own => {}
         }
     }
@@ -144,13 +147,8 @@ fn paint_path(canvas: &mut Canvas, scene: &Scene<'_>, side: usize) {
     for (is_own, cause) in [(true, Cause::Bandwidth), (false, Cause::Queueing)] {
         let windows = saturated.iter().filter(|window| window.2 == is_own);
         let windows: Vec<_> = windows.map(|(from, to, _)| (*from, *to)).collect();
-        let layer = if is_own {
-            Layer::Carried
-        } else {
-            Layer::Queued
-        };
         for span in common(&windows, &on_their_way) {
-            canvas.paint(layer, span, cause);
+            canvas.paint(Layer::Saturated, span, cause);
         }
     }
 }

@@ -91,6 +91,25 @@ pub(super) fn ns_per_byte(carried: &[Carried], base: i64) -> Option<f64> {
         };
     }
     samples.extend(run.and_then(sample));
+    middle(samples, all).or_else(|| middle(short_runs(carried, base), all))
+}
+
+/// Samples of runs that are too short to hide how packets are delivered: each is full packets that follow a full one, the
+/// first of them of the run. Requests of a few kilobytes, one at a time, leave no others.
+fn short_runs(carried: &[Carried], base: i64) -> Vec<(f64, u64)> {
+    let full = carried.iter().map(|packet| packet.wire).max().unwrap_or(0);
+    let pairs = carried.windows(2).filter_map(|pair| {
+        let [before, packet] = pair else { return None };
+        let is_queued = packet.sent? + base <= before.arrived + TOLERANCE;
+        let span = packet.arrived - before.arrived;
+        let is_full = packet.wire * 10 >= full * 9 && before.wire * 10 >= full * 9;
+        (is_queued && is_full && span > 0).then(|| (span as f64 / packet.wire as f64, packet.wire))
+    });
+    pairs.collect()
+}
+
+/// The weighted median of samples that agree.
+fn middle(mut samples: Vec<(f64, u64)>, all: u64) -> Option<f64> {
     samples.sort_by(|one, other| one.0.total_cmp(&other.0));
     let queued: u64 = samples.iter().map(|sample| sample.1).sum();
     if queued < all / MIN_QUEUED {
@@ -181,4 +200,40 @@ pub(super) fn saturated(
             (from, from + width, own * 2 >= *all)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: i64 = 1_000_000;
+
+    /// Bursts of full packets, 10 ms apart, over a path that needs 80 ns for a byte, after the shortest delay.
+    fn bursts(count: i64, packets: i64) -> Vec<Carried> {
+        let burst = |number: i64| {
+            (0..packets).map(move |place| {
+                let sent = number * 10_000_000;
+                Carried {
+                    sent: Some(sent + place * 1_000),
+                    arrived: sent + BASE + (place + 1) * 120_000,
+                    wire: 1500,
+                    of: 0,
+                }
+            })
+        };
+        (0..count).flat_map(burst).collect()
+    }
+
+    #[test]
+    fn the_rate_shows_in_bursts_of_two_packets() {
+        for packets in [2, 3, 40] {
+            let rate = ns_per_byte(&bursts(50, packets), BASE).unwrap_or(0.0);
+            assert!((rate - 80.0).abs() < 1.0, "{packets}: {rate}");
+        }
+    }
+
+    #[test]
+    fn packets_that_never_queue_show_no_rate() {
+        assert_eq!(ns_per_byte(&bursts(50, 1), BASE), None);
+    }
 }
