@@ -14,8 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from explain import copying, ktrace, pairs, programs, referee, scenario
-from explain.page import write_page
+from explain import copying, ktrace, page, pairs, programs, referee, scenario
 from lab.link import impossible
 from peers import subject
 
@@ -188,11 +187,24 @@ def by_cause(rows):
         yield f"| {cause} | {len(of)} | {figures['right']:.0%} | {figures['share_error']:.1f} | {figures['moved']:.1f} |"
 
 
-def write(rows, about):
+def version():
+    """The commit whose binary is measured, as far as git knows."""
+    def git(*words):
+        return subprocess.run(["git", "-C", page.PAGE.parent, *words], capture_output=True, text=True).stdout.strip()
+
+    return git("rev-parse", "--short", "HEAD") + (" with changes" if git("status", "--porcelain", "--", "crates") else "") or "unknown"
+
+
+def write(rows, rejections):
     """The figures of all copies into the page."""
-    one = [row for row in rows if row["end"] in ENDS]
-    machine = f"Linux {platform.release()}, {os.cpu_count()} processors, {datetime.date.today()}, {about}."
-    write_page(random=[machine + "\n", *summary(rows), "", *by_cause(one)])
+    one, together = [row for row in rows if row["end"] in ENDS], [row for row in rows if row["end"] == JOINED]
+    about = (f"Linux {platform.release()}, {os.cpu_count()} processors, {datetime.date.today()}, commit {version()}: "
+             f"{len({row['copy'] for row in rows})} copies judged, {rejections} rejected.\n")
+    both = ["", "Joined:", "", *by_cause(together)] if together else []
+    excluded = page.contradicted(rows)
+    page.write_page(lead=[about, *page.lead(rows)], random=["", *summary(rows), "", "From one end:", "", *by_cause(one), *both, ""],
+                    made=["", *page.commands(rows), ""],
+                    failures=["", *page.failures(rows), *(["", "Contradictions of kernel counters:", "", *excluded] if excluded else []), ""])
 
 
 def missing():
@@ -213,14 +225,18 @@ def parse(words):
     parser.add_argument("--development", action="store_true", help="no held-out family")
     parser.add_argument("--reveal", action="store_true", help="also the rows of held-out families")
     parser.add_argument("--keep", metavar="FOLDER", help="captures and truth of development families (with --reveal: of all)")
-    parser.add_argument("--write", action="store_true", help="the figures into docs/evidence/accuracy-real.md")
+    parser.add_argument("--write", action="store_true", help="the figures into docs/evidence/accuracy-real.md, with those of joined captures")
     parser.add_argument("--joined", action="store_true", help="also explain both captures together (coax explain --join)")
     parser.add_argument("--logs", metavar="FOLDER", help="keep everything there, so that --from can judge it by changed rules (large)")
     parser.add_argument("--pairs", type=int, metavar="N", help="so many copies with and without changes: an exam of advice and predictions")
     parser.add_argument("--from", dest="source", metavar="FOLDER", help="judge what --keep or --logs left there, instead of making copies")
     parser.add_argument("--json", metavar="FILE", help="all figures; of held-out families only totals, unless --reveal")
     parser.add_argument("--no-explain", action="store_true", help="only the referee")
-    return parser.parse_args(words)
+    arguments = parser.parse_args(words)
+    arguments.joined |= arguments.write
+    if arguments.write and (arguments.no_explain or arguments.pairs or arguments.family or arguments.development):
+        parser.error("--write takes copies of all families, judged: not --no-explain, --pairs, --family or --development")
+    return arguments
 
 
 def hidden(family, arguments):
@@ -236,7 +252,7 @@ FAILURES = (copying.Rejected, RuntimeError, OSError, subprocess.SubprocessError)
 
 
 def examine(recorded, folder, arguments):
-    """What there is to print of a copy that was made, and the rows of its captures. Removes the folder."""
+    """What there is to print of a copy that was made, the rows of its captures, and whether it was rejected. Removes the folder."""
     try:
         copied = copying.judge(recorded)
         secret = hidden(copied.scenario.family, arguments)
@@ -244,9 +260,9 @@ def examine(recorded, folder, arguments):
             keep(copied, arguments.keep)
         found = [] if arguments.no_explain else judged(copied, arguments.joined)
         lines = list(map(line, found)) or [f"{copied.scenario.name}: {copied.wall_s:.2f} s, {list_of(referee.shares(copied.parts), 6)}"]
-        return [] if secret else lines, [verdict.row() for verdict in found]
+        return [] if secret else lines, [verdict.row() for verdict in found], False
     except FAILURES as error:
-        return [rejected(recorded.scenario, error, arguments)], []
+        return [rejected(recorded.scenario, error, arguments)], [], True
     finally:
         if arguments.logs:
             recorded.save(arguments.logs)
@@ -262,12 +278,12 @@ def prepare(scratch):
 
 
 def make(arguments, scratch):
-    """Makes new copies; another process judges them meanwhile. The rows of all captures."""
+    """Makes new copies; another process judges them meanwhile. The rows of all captures, and how many copies were rejected."""
     lacking = prepare(scratch)
     wanted = lambda name: arguments.family in name and not (arguments.development and scenario.held_out(name))
     chosen = scenario.choose(arguments.seed, arguments.copies, wanted, lacking)
     print(f"Linux {platform.release()}, seed {arguments.seed}, {len(chosen)} copies\n\n{HEADER}", flush=True)
-    waiting, rows = collections.deque(), []
+    waiting, rows, failed = collections.deque(), [], 0
     with concurrent.futures.ProcessPoolExecutor(1, initializer=os.setpriority, initargs=(os.PRIO_PROCESS, 0, 0)) as pool:
         for scenario_ in chosen:
             folder = Path(tempfile.mkdtemp(prefix="explain-real-"))
@@ -277,45 +293,46 @@ def make(arguments, scratch):
             except FAILURES as error:
                 shutil.rmtree(folder, ignore_errors=True)
                 print(rejected(scenario_, error, arguments), flush=True)
+                failed += 1
             while waiting and (len(waiting) > 3 or waiting[0].done()):
-                rows += shown(waiting.popleft())
-        for future in waiting:
-            rows += shown(future)
-    return rows
+                failed += shown(waiting.popleft(), rows)
+        failed += sum(shown(future, rows) for future in waiting)
+    return rows, failed
 
 
-def shown(future):
-    lines, rows = future.result()
+def shown(future, rows):
+    """Prints a copy's lines and adds its rows to the others. Whether it was rejected."""
+    lines, found, is_rejected = future.result()
     print("\n".join(lines), end="\n" if lines else "", flush=True)
-    return rows
+    rows += found
+    return is_rejected
 
 
 def judge_again(path, arguments):
-    """What there is to print of a copy that was kept, and the rows of its captures."""
+    """What there is to print of a copy that was kept, the rows of its captures, and whether it was rejected."""
     with tempfile.TemporaryDirectory(prefix="explain-real-") as scratch:
         try:
             copied = copying.judge(copying.Recorded.load(path.parent)) if path.name == copying.RECORDED else Kept(path, Path(scratch))
         except FAILURES:
-            return [], []  # rejected, as it was then
+            return [], [], True  # as it was then
         family = copied.scenario.family
         if arguments.family not in family or arguments.development and scenario.held_out(family):
-            return [], []
+            return [], [], False
         secret = hidden(family, arguments)
         if arguments.keep and not secret:
             keep(copied, arguments.keep)
         verdicts = [] if arguments.no_explain else judged(copied, arguments.joined)
-        return [] if secret else list(map(line, verdicts)), [verdict.row() for verdict in verdicts]
+        return [] if secret else list(map(line, verdicts)), [verdict.row() for verdict in verdicts], False
 
 
 def again(arguments, _):
-    """Judges copies that were kept, by changed rules if their logs were. The rows of all captures."""
+    """Judges copies that were kept, by changed rules if their logs were. The rows of all captures, and how many were rejected."""
     rows, source = [], Path(arguments.source)
     paths = sorted(source.glob("*.json")) + sorted(source.glob(f"*/{copying.RECORDED}"))
     print(HEADER)
     with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
-        for future in [pool.submit(judge_again, path, arguments) for path in paths]:
-            rows += shown(future)
-    return rows
+        failed = sum(shown(future, rows) for future in [pool.submit(judge_again, path, arguments) for path in paths])
+    return rows, failed
 
 
 def main(words=None):
@@ -328,10 +345,10 @@ def main(words=None):
         if arguments.pairs:
             rows = pairs.run(arguments.seed, arguments.pairs, arguments.reveal, prepare(Path(scratch)), Path(scratch))
         else:
-            rows = (again if arguments.source else make)(arguments, Path(scratch))
+            rows, failed = (again if arguments.source else make)(arguments, Path(scratch))
             print("\n" + "\n".join(summary(rows)))
             if arguments.write:
-                write(rows, f"{len({row['copy'] for row in rows})} copies" + ("" if arguments.source else f" with seed {arguments.seed}"))
+                write(rows, failed)
     if arguments.json:
         public = [row for row in rows if arguments.reveal or not row["held_out"]]
         Path(arguments.json).write_text(json.dumps({"seed": arguments.seed, "totals": {} if arguments.pairs else totals(rows), "rows": public}, indent=1))

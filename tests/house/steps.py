@@ -123,7 +123,7 @@ STEPS = [
          ["cargo", "clippy", "-q", *WORKSPACE, "--all-targets", "--", "-D", "warnings"], 900, cargo=True),
     Step("tests", "unit, scenario and structure tests", QUICK, ["cargo", "test", "--no-fail-fast", *WORKSPACE, "--lib", "--bins", "--tests"],
          1200, after=("install",), cargo=True),
-    Step("explain-referee", "rules of the referee for real copies", QUICK, module("unittest") + ["-q", "explain.test_referee"], 120),
+    Step("explain-referee", "rules of the referee for real copies, and their page", QUICK, module("unittest") + ["-q", "explain.test_referee", "explain.test_page"], 120),
     Step("install", "installation of peers", CI, ["scripts/install-peers"], 900),
     Step("exhaustive", "more cases of the tests that need bounded time", CI,
          ["cargo", "test", "-q", "--locked", "-p", "coax-whatif", "--test", "hostile", "--", "--ignored"], 900, after=("tests",), cargo=True),
