@@ -80,6 +80,22 @@ pub struct RuleChange {
     pub note: Option<String>,
     /// Only if this condition holds too, or its fact is not known.
     pub when: Option<String>,
+    /// The same as lines of configuration files; none if it is none of those that coax edits.
+    #[serde(default, rename = "edit")]
+    pub edits: Vec<RuleEdit>,
+}
+
+/// A line of a configuration file, by its names in `data/settings`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RuleEdit {
+    /// The kind of file.
+    pub file: String,
+    /// The key, in lower case.
+    pub key: String,
+    /// Its value; without one the line is to go.
+    pub value: Option<String>,
 }
 
 /// A copy that a rule is for. The tests of the analyser check that the rule applies to it, and not to its variants.

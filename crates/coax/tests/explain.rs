@@ -149,3 +149,118 @@ fn links_that_are_not_read_are_named() {
     assert!(told.starts_with(first), "{told}");
     assert!(told.contains("Capture: poor"), "{told}");
 }
+
+/// A capture of the lab in this folder.
+fn lab_capture(folder: &Path, arguments: &[&str]) -> String {
+    let pcap = folder.join("copy.pcap").to_str().unwrap().to_owned();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_coax"));
+    command.args(["lab", "run"]).args(arguments);
+    let done = command.args(["--pcap", &pcap]).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    pcap
+}
+
+#[test]
+fn advice_becomes_a_diff_of_the_users_files_that_patch_applies() {
+    const NT: &str = "REGEDIT4\r\n\r\n[HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\LanmanServer\\Parameters]\r\n\
+        \"SizReqBuf\"=dword:00001104\r\n";
+    let folder = tempfile::tempdir().unwrap();
+    let pcap = lab_capture(folder.path(), &["wan-2000-to-nt", "--set", "size=400kB"]);
+    fs::write(folder.path().join("nt.reg"), NT).unwrap();
+    fs::write(folder.path().join("smb.conf"), "[global]\nread raw = no\n").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_coax"));
+    command.current_dir(folder.path());
+    command.args([
+        "explain",
+        "--json",
+        &pcap,
+        "--server-config",
+        "nt.reg",
+        "--config",
+        "smb.conf",
+    ]);
+    let told = json(&command.output().unwrap());
+    let changes = &told["captures"][0]["file_changes"];
+    let advice = changes["advice"].as_array().unwrap();
+    let state = |id: &str| &advice.iter().find(|one| one["id"] == id).unwrap()["state"];
+    assert_eq!(state("nt-larger-request-buffer-and-window"), "changed");
+    assert_eq!(state("nt-larger-request-buffer"), "included");
+    let predicted: Vec<f64> = advice
+        .iter()
+        .filter_map(|one| one["predicted_s"][1].as_f64())
+        .collect();
+    assert!(predicted.len() > 1 && predicted.is_sorted(), "{advice:?}");
+    let diff = folder.path().join("diff");
+    fs::write(&diff, changes["diff"].as_str().unwrap()).unwrap();
+    let mut patch = Command::new("patch");
+    patch.args(["-p0", "-i", "diff"]).current_dir(folder.path());
+    assert!(patch.output().unwrap().status.success());
+    let expected = NT.replace("00001104", "0000ffff")
+        + "\r\n[HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters]\r\n\"tcpwindowsize\"=dword:0000faf0\r\n";
+    assert_eq!(
+        fs::read_to_string(folder.path().join("nt.reg")).unwrap(),
+        expected
+    );
+    assert_eq!(
+        fs::read_to_string(folder.path().join("smb.conf")).unwrap(),
+        "[global]\nread raw = no\n"
+    );
+}
+
+#[test]
+fn advice_that_the_files_have_or_cannot_hold_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let window = "client.stack.receive_window=1450";
+    let arguments = [
+        "dos-ms-net-full",
+        "--set",
+        "size=300kB",
+        "--set",
+        "direction=to-client",
+        "--set",
+        window,
+    ];
+    let pcap = lab_capture(folder.path(), &arguments);
+    let path = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let own = path("PROTOCOL.INI", "[TCPIP]\r\nTCPWindowSize=4350\r\n");
+    let text = |file: &str| {
+        let output = explain(&[pcap.as_str(), "--config", file]);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let told = text(&own);
+    assert!(
+        told.contains("PROTOCOL.INI:2: tcpwindowsize = 4350"),
+        "{told}"
+    );
+    assert!(
+        told.contains("have these values already") && !told.contains("\n--- "),
+        "{told}"
+    );
+    let told = text(&path("smb.conf", "[global]\nread raw = yes\n"));
+    assert!(told.contains("No given file can hold these:"), "{told}");
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("no PROTOCOL.INI of the client is given"),
+        "{told}"
+    );
+    for (file, why) in [
+        (
+            path("notes.txt", "a = b\n"),
+            "none of the files that coax reads",
+        ),
+        (
+            folder.path().join("none.ini").to_str().unwrap().to_owned(),
+            "cannot read",
+        ),
+    ] {
+        let output = explain(&[pcap.as_str(), "--config", &file]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(why) && output.stdout.is_empty(), "{said}");
+    }
+}

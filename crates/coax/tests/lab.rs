@@ -427,7 +427,7 @@ fn advice_for_the_files_of_a_machine_is_a_diff_of_them() {
         found["diff"]
             .as_str()
             .unwrap()
-            .contains("\n-tcpwindowsize=1450\n+tcpwindowsize="),
+            .contains("\n-tcpwindowsize=1450\r\n+tcpwindowsize="),
         "{found}"
     );
     let again = json(&["advise", &path("PROTOCOL.INI"), "--size", "500kB", "--json"]);

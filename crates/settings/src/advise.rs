@@ -6,7 +6,7 @@
 use coax_catalog::scenario::Scenario;
 
 use crate::{
-    diff,
+    draft::{Done, Draft},
     file::File,
     import::{Effect, Import, Role, effect},
     table::{Setting, settings},
@@ -117,7 +117,10 @@ fn knobs(import: &Import) -> Vec<Knob<'_>> {
         for setting in settings() {
             let can = setting.set.is_some() && setting.file == file.kind.name();
             let first = setting.candidates.first();
-            if can && first.is_some_and(|value| diff::edit(file, setting, value).is_some()) {
+            let has_place = |value: &String| {
+                !matches!(Draft::of(file).set(setting, value, None), Done::NoPlace(_))
+            };
+            if can && first.is_some_and(has_place) {
                 knobs.push(Knob {
                     file,
                     role: *role,
@@ -217,13 +220,14 @@ fn refine(
 fn diffs(import: &Import, chosen: &[(Choice<'_>, f64)]) -> String {
     let mut text = String::new();
     for (file, _) in import.files() {
+        let mut draft = Draft::of(file);
         let own = chosen
             .iter()
             .filter(|(choice, _)| std::ptr::eq(choice.knob.file, file));
-        let wanted: Vec<_> = own
-            .map(|(choice, _)| (choice.knob.setting, choice.value.as_str()))
-            .collect();
-        text.push_str(&diff::diff(file, &wanted));
+        for (choice, _) in own {
+            draft.set(choice.knob.setting, &choice.value, None);
+        }
+        text.push_str(&draft.diff());
     }
     text
 }

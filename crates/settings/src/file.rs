@@ -117,8 +117,21 @@ pub struct File {
     /// Its format.
     pub kind: Kind,
     pub(crate) entries: Vec<Entry>,
-    /// Its lines without their ends.
+    /// Its lines without line feeds.
     pub(crate) lines: Vec<String>,
+    pub(crate) encoding: Encoding,
+    /// Its lines end as those of DOS.
+    pub(crate) has_carriage_returns: bool,
+    /// Its last line has no end.
+    pub(crate) ends_open: bool,
+}
+
+/// How its characters are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    Utf8,
+    Latin1,
+    Utf16,
 }
 
 impl fmt::Display for File {
@@ -147,55 +160,73 @@ impl File {
         if bytes.len() > LARGEST {
             return Err(Unreadable::TooLong(name.into(), bytes.len()));
         }
-        let text = text_of(bytes);
+        let (text, encoding) = text_of(bytes);
         let kind = Kind::of(name, &text).ok_or_else(|| Unreadable::Unknown(name.into()))?;
-        let mut entries = Vec::new();
-        let mut section = String::new();
-        for (line, raw) in joined(&text, kind) {
-            if let Some(inner) = heading(raw.trim()) {
-                section = inner.to_lowercase();
-            } else if let Some((key, value)) = assignment(raw.trim(), kind) {
-                entries.extend(split(line, &section, &key, &value, kind));
-            }
-        }
-        if entries.is_empty() {
-            return Err(Unreadable::Empty(name.into()));
-        }
-        Ok(Self {
+        let lines: Vec<String> = text.split_terminator('\n').map(str::to_owned).collect();
+        let empty = Self {
             name: name.into(),
             kind,
+            entries: Vec::new(),
+            has_carriage_returns: lines.first().is_some_and(|line| line.ends_with('\r')),
+            ends_open: !text.ends_with('\n'),
+            encoding,
+            lines: Vec::new(),
+        };
+        let file = empty.with_lines(lines);
+        match file.entries.is_empty() {
+            true => Err(Unreadable::Empty(name.into())),
+            false => Ok(file),
+        }
+    }
+
+    /// The same file with other lines.
+    pub(crate) fn with_lines(&self, lines: Vec<String>) -> Self {
+        let mut entries = Vec::new();
+        let mut section = String::new();
+        for (line, raw) in joined(&lines, self.kind) {
+            if let Some(inner) = heading(raw.trim()) {
+                section = inner.to_lowercase();
+            } else if let Some((key, value)) = assignment(raw.trim(), self.kind) {
+                entries.extend(split(line, &section, &key, &value, self.kind));
+            }
+        }
+        Self {
             entries,
-            lines: text
-                .lines()
-                .map(|line| line.trim_end_matches('\r').to_owned())
-                .collect(),
-        })
+            lines,
+            name: self.name.clone(),
+            ..*self
+        }
     }
 }
 
-fn text_of(bytes: &[u8]) -> String {
+fn text_of(bytes: &[u8]) -> (String, Encoding) {
     let utf16 = |of: fn([u8; 2]) -> u16| {
         let pairs = bytes.get(2..).unwrap_or_default().as_chunks::<2>().0;
         let units: Vec<u16> = pairs.iter().map(|pair| of(*pair)).collect();
         String::from_utf16_lossy(&units)
     };
     match bytes {
-        [0xff, 0xfe, ..] => utf16(u16::from_le_bytes),
-        [0xfe, 0xff, ..] => utf16(u16::from_be_bytes),
-        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
+        [0xff, 0xfe, ..] => (utf16(u16::from_le_bytes), Encoding::Utf16),
+        [0xfe, 0xff, ..] => (utf16(u16::from_be_bytes), Encoding::Utf16),
+        [0xef, 0xbb, 0xbf, rest @ ..] => {
+            (String::from_utf8_lossy(rest).into_owned(), Encoding::Utf8)
+        }
         _ => match str::from_utf8(bytes) {
-            Ok(text) => text.to_owned(),
-            Err(_) => bytes.iter().copied().map(char::from).collect(),
+            Ok(text) => (text.to_owned(), Encoding::Utf8),
+            Err(_) => (
+                bytes.iter().copied().map(char::from).collect(),
+                Encoding::Latin1,
+            ),
         },
     }
 }
 
 /// Lines with their numbers. A backslash at the end of a line joins the next one in smb.conf and in the registry.
-fn joined(text: &str, kind: Kind) -> Vec<(usize, String)> {
+fn joined(all: &[String], kind: Kind) -> Vec<(usize, String)> {
     let joins = matches!(kind, Kind::SmbConf | Kind::Registry);
     let mut lines: Vec<(usize, String)> = Vec::new();
     let mut goes_on = false;
-    for (number, line) in text.lines().enumerate() {
+    for (number, line) in all.iter().enumerate() {
         let line = line.trim_end_matches(['\r', '\u{1a}']);
         let ends_open = joins && line.ends_with('\\') && !line.trim_start().starts_with('[');
         let part = if ends_open {

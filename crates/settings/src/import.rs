@@ -18,7 +18,9 @@ pub enum Role {
 }
 
 impl Role {
-    const fn place(self) -> &'static str {
+    /// `client` or `server`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
             Self::Server => "server",
@@ -73,6 +75,15 @@ pub struct Import {
 }
 
 impl Import {
+    /// Adds a file of the machine that usually has it, unless `role` says whose it is.
+    pub fn add_as(&mut self, file: &File, role: Option<Role>) {
+        let usual = match file.kind.is_usually_the_servers() {
+            true => Role::Server,
+            false => Role::Client,
+        };
+        self.add(file, role.unwrap_or(usual));
+    }
+
     /// Adds the lines of a file. Of two lines that set the same value the later one counts, as on the machine.
     pub fn add(&mut self, file: &File, role: Role) {
         for entry in &file.entries {
@@ -99,6 +110,11 @@ impl Import {
             self.guess = self.guess.or_else(|| guess(file));
         }
         self.files.push((file.clone(), role));
+    }
+
+    /// The names of the files.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|(file, _)| file.name.as_str())
     }
 
     pub(crate) fn files(&self) -> &[(File, Role)] {
@@ -222,7 +238,7 @@ pub(crate) fn effect(setting: &Setting, text: &str, role: Role) -> Effect {
         Err(why) => Effect::Wrong(why),
         Ok(Some(value)) if setting.set.is_some() => {
             let paths = setting.set.iter().chain(&setting.also);
-            let values = paths.map(|path| (format!("{}.{path}", role.place()), value.clone()));
+            let values = paths.map(|path| (format!("{}.{path}", role.name()), value.clone()));
             Effect::Sets {
                 values: values.collect(),
                 assumed: setting.assumed,

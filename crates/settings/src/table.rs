@@ -24,6 +24,15 @@ pub(crate) struct Setting {
     /// The kind of file.
     pub(crate) file: String,
     section: String,
+    /// The section of a new line, where `section` is a pattern.
+    #[serde(default, rename = "new-section")]
+    new_section: Option<String>,
+    /// It is set for each share.
+    #[serde(default, rename = "per-share")]
+    per_share: bool,
+    /// Without a line it is as with these values, the best one first.
+    #[serde(default, rename = "only-present")]
+    only_present: Vec<String>,
     key: String,
     /// `server`: it is a setting of servers, whoever's file it stands in.
     pub(crate) role: Option<String>,
@@ -78,7 +87,24 @@ impl Setting {
 
     /// The section of a line that is missing; `None` if it is not known which.
     pub(crate) fn own_section(&self) -> Option<&str> {
-        (!self.section.contains('*')).then_some(self.section.as_str())
+        let own = (!self.section.contains('*')).then_some(self.section.as_str());
+        self.new_section.as_deref().or(own)
+    }
+
+    /// Whether it is set for each share.
+    pub(crate) const fn is_per_share(&self) -> bool {
+        self.per_share
+    }
+
+    /// Whether a missing line means this value.
+    pub(crate) fn is_right_without_line(&self, value: &str) -> bool {
+        let mut known = self.only_present.iter();
+        known.any(|known| known.eq_ignore_ascii_case(value))
+    }
+
+    /// Of an option of `socket options`: its name, in lower case.
+    pub(crate) fn option(&self) -> Option<&str> {
+        self.key.strip_prefix("socket options: ")
     }
 
     /// Whether it may stand in this section.

@@ -281,7 +281,7 @@ fn advice_changes_what_gains_most_and_leaves_the_rest() {
     assert!(
         found.steps[1].after_s < found.steps[1].before_s && found.steps[0].before_s == found.now_s
     );
-    let expected = "--- PROTOCOL.INI\n+++ PROTOCOL.INI\n@@ -7 +7 @@\n-TCPWindowSize=1450 ; bytes\n+TCPWindowSize=4350 ; bytes\n\
+    let expected = "--- PROTOCOL.INI\n+++ PROTOCOL.INI\n@@ -7 +7 @@\n-TCPWindowSize=1450 ; bytes\r\n+TCPWindowSize=4350 ; bytes\r\n\
         --- smb.conf\n+++ smb.conf\n@@ -2 +2 @@\n-  read raw = no\n+  read raw = yes\n";
     assert_eq!(found.diff, expected);
 }

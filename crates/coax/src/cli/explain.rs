@@ -2,6 +2,7 @@
 
 mod arguments;
 mod batch;
+mod files;
 
 use std::process::ExitCode;
 
@@ -13,6 +14,7 @@ use coax_report::explain::{
     Explained, goes_on, html, json, read, read_joined, text, words::harmless,
 };
 use coax_report::files::is_stdout;
+use coax_settings::Import;
 
 /// Does what the arguments say.
 ///
@@ -26,11 +28,15 @@ pub fn main(args: &ExplainArgs) -> Result<ExitCode, WrongUsage> {
         return batch::main(args);
     }
     super::output::check_outputs("explain", args.json, &[("--html", args.html.as_deref())])?;
-    Ok(explain(args))
+    let import = files::read(args)?;
+    Ok(explain(args, import.as_ref()))
 }
 
-fn explain(args: &ExplainArgs) -> ExitCode {
-    let (all, mut failed) = read_all(args);
+fn explain(args: &ExplainArgs, import: Option<&Import>) -> ExitCode {
+    let (mut all, mut failed) = read_all(args);
+    for explained in &mut all {
+        explained.file_changes = import.map(|import| files::changes(import, explained));
+    }
     // a page that is there already is not replaced by one that says nothing
     if let Some(path) = args.html.as_ref().filter(|_| !all.is_empty())
         && let Err(error) = html::write(path, &all)

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-pub use coax_catalog::advice::Place;
+pub use coax_catalog::advice::{Place, RuleEdit};
 use coax_catalog::advice::{Rule, RuleChange, rules};
 use coax_cause::{Account, Cause};
 use coax_wire::time::Span;
@@ -26,6 +26,8 @@ pub struct Change {
     pub to: String,
     /// What else is to be known.
     pub note: Option<String>,
+    /// The same as lines of configuration files; none if coax edits none of these.
+    pub edits: Vec<RuleEdit>,
 }
 
 /// A piece of advice about one copy.
@@ -200,6 +202,7 @@ impl Written {
             where_: rule.r#where,
             to: rule.to,
             note: rule.note,
+            edits: rule.edits,
         };
         Ok(Self { change, when })
     }

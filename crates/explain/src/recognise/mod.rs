@@ -12,7 +12,8 @@ mod stacks;
 mod vocabulary;
 
 pub use advice::{
-    Advice, Change, Entry, Place, advise, advise_account, advise_operation, entries, remarks,
+    Advice, Change, Entry, Place, RuleEdit, advise, advise_account, advise_operation, entries,
+    remarks,
 };
 pub use condition::Condition;
 pub use facts::Facts;

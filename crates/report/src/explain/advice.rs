@@ -266,6 +266,7 @@ mod tests {
                     where_: "smb.conf, [global], read raw".to_owned(),
                     to: "yes".to_owned(),
                     note: None,
+                    edits: Vec::new(),
                 }],
                 source: "smb.conf(5)".to_owned(),
                 lab: Vec::new(),

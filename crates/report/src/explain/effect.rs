@@ -50,7 +50,7 @@ impl Effect {
 }
 
 /// The suggestions worth making, and those without an effect.
-pub(super) fn sorted<'a>(copy: &Copy, advice: &'a CopyAdvice) -> [Vec<&'a Suggestion>; 2] {
+pub fn sorted<'a>(copy: &Copy, advice: &'a CopyAdvice) -> [Vec<&'a Suggestion>; 2] {
     let all = advice.suggestions.iter();
     let (none, rest): (Vec<_>, Vec<_>) =
         all.partition(|one| Effect::of(one, copy, advice) == Effect::None);

@@ -7,6 +7,8 @@ use coax_explain::{
 use coax_whatif::{Range, Why};
 use coax_wire::time::Span;
 
+use super::file_advice::FileChanges;
+
 /// A piece of advice and its predicted effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suggestion {
@@ -45,6 +47,8 @@ pub struct Explained {
     pub advice: Vec<CopyAdvice>,
     /// Other problems, each with the index of its connection.
     pub remarks: Vec<(usize, Advice)>,
+    /// The advice as changes of the user's files; `None` without such files.
+    pub file_changes: Option<FileChanges>,
 }
 
 impl Explained {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     advice, agreed, breakdown, effect,
     explained::{CopyAdvice, Explained},
-    frames, gain, joined, operations, text, tree, verdict, words,
+    file_changes, frames, gain, joined, operations, text, tree, verdict, words,
 };
 
 /// The JSON schema of [`report`]: `coax explain --schema`.
@@ -44,6 +44,7 @@ pub fn capture(explained: &Explained) -> Value {
         "connections": capture.connections.iter().map(connection).collect::<Vec<_>>(),
         "connections_left_out": capture.connections_left_out,
         "joined": capture.joined.as_ref().map(joined::clocks_as_json),
+        "file_changes": file_changes::as_json(explained.file_changes.as_ref()),
     })
 }
 

@@ -5,6 +5,8 @@ mod agreed;
 mod breakdown;
 mod effect;
 mod explained;
+mod file_advice;
+mod file_changes;
 mod frames;
 mod gain;
 pub mod html;
@@ -32,7 +34,9 @@ use coax_explain::{
 };
 use coax_wire::time::Time;
 
+pub use effect::sorted as ranked_advice;
 pub use explained::{CopyAdvice, Explained, Prediction, Suggestion};
+pub use file_advice::{FileAdvice, FileChanges, FileState};
 
 /// Reads one capture; `-` is standard input. `client` replaces the recognised client.
 ///
@@ -179,6 +183,7 @@ pub fn explained(name: String, mut capture: Capture, client: Option<&Party>) -> 
         name,
         advice,
         remarks: remarks(&capture),
+        file_changes: None,
         capture,
     }
 }

@@ -11,7 +11,7 @@ use coax_wire::time::Span;
 use super::{
     advice, agreed, breakdown, effect,
     explained::Explained,
-    frames, gain, joined, operations,
+    file_changes, frames, gain, joined, operations,
     paper::Paper,
     tree, verdict,
     words::{harmless, many, part_of, percent, rate, size, time, unknown_link},
@@ -37,6 +37,7 @@ pub fn report(explained: &Explained, columns: Option<usize>) -> String {
         let _ = gain::section(&mut out, copy, advice);
         let _ = requests(&mut out, "What was asked for in that copy", &copy.requests);
     }
+    let _ = file_changes::section(&mut out, explained.file_changes.as_ref());
     let _ = operations::section(&mut out, capture);
     let _ = advice::remarks(&mut out, explained);
     let _ = connections(&mut out, capture);

@@ -30,6 +30,13 @@ pub struct ExplainArgs {
     /// The client's redirector profile, instead of the one recognised (coax profiles)
     #[arg(long, value_name = "PROFILE", value_parser = client)]
     pub client: Option<String>,
+    /// Print the advice as a diff of this configuration file, too: PROTOCOL.INI, SYSTEM.INI, NETWORK.INI, TCPUTILS.INI or a .reg
+    /// export of the client, smb.conf or sysctl.conf of the server. The file is not changed
+    #[arg(long, value_name = "FILE", help_heading = "Configuration files")]
+    pub config: Vec<PathBuf>,
+    /// The same for a file of the server, such as the .reg export of an NT server
+    #[arg(long, value_name = "FILE", help_heading = "Configuration files")]
+    pub server_config: Vec<PathBuf>,
     /// Report as one JSON object (docs/explain-json.md)
     #[arg(long)]
     pub json: bool,

@@ -64,6 +64,8 @@ fn check(args: &ExplainArgs) -> Result<(), WrongUsage> {
         ("--json", args.json),
         ("--html", args.html.is_some()),
         ("--client", args.client.is_some()),
+        ("--config", !args.config.is_empty()),
+        ("--server-config", !args.server_config.is_empty()),
     ] {
         if given {
             return wrong(format!(

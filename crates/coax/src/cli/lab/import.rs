@@ -32,11 +32,7 @@ impl MachineFiles {
             let bytes =
                 fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
             let file = File::parse(&path.display().to_string(), &bytes)?;
-            let usual = match file.kind.is_usually_the_servers() {
-                true => Role::Server,
-                false => Role::Client,
-            };
-            import.add(&file, role.unwrap_or(usual));
+            import.add_as(&file, role);
         }
         Ok(import)
     }

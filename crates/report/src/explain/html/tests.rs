@@ -28,6 +28,7 @@ fn hostile() -> Explained {
         name: HOSTILE.into(),
         advice: vec![CopyAdvice::default()],
         remarks: Vec::new(),
+        file_changes: None,
         capture: Capture {
             copies: vec![copy],
             ..Capture::default()
