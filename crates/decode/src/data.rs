@@ -16,6 +16,9 @@ const FORMATS: &[(u8, &str)] = &[
     (5, "variable block"),
 ];
 
+/// How the meaning of a string without a zero begins.
+pub(crate) const NO_ZERO: &str = "no zero at its end";
+
 /// The byte before a string or a buffer.
 pub(crate) fn format(walk: &mut Walk<'_, '_>, expected: u8) -> Step {
     let at = walk.at;
@@ -77,8 +80,7 @@ pub(crate) fn string(walk: &mut Walk<'_, '_>, name: &'static str, unicode: bool)
     let field = walk.note(name, at, len, value);
     if zero.is_none() {
         field.meaning =
-            "no zero at its end; Windows sends the last string so, and receivers accept it"
-                .to_owned();
+            format!("{NO_ZERO}; Windows sends the last string so, and receivers accept it");
     }
     Ok(())
 }

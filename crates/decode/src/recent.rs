@@ -36,6 +36,11 @@ impl<K: Copy + Eq + Hash, V> Recent<K, V> {
         value
     }
 
+    /// Takes the value of a key out of the table.
+    pub(crate) fn take(&mut self, key: &K) -> Option<V> {
+        self.entries.remove(key).map(|(_, value)| value)
+    }
+
     /// Forgets a key.
     pub(crate) fn remove(&mut self, key: &K) {
         self.entries.remove(key);

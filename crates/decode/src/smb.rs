@@ -9,11 +9,11 @@ use coax_wire::{
 
 use crate::{
     andx,
-    context::{Asked, Context},
+    context::{Asked, Context, Exchange},
     field::{Decoded, Identifier, Value},
     item,
     layout::{Direction, Layout, Tables, command_name},
-    transaction,
+    rpc, transaction,
     walk::{Ended, Step, Walk},
 };
 
@@ -121,20 +121,36 @@ fn chain(walk: &mut Walk<'_, '_>, header: &Header, context: &mut Context) -> Ste
     };
     let mut command = header.command;
     let mut titles = Vec::new();
-    let mut asked = context.asked(header, direction);
+    let mut exchange = context.exchange(header, direction);
     for _ in 0..MAX_CHAIN {
         titles.push(command_name(command).unwrap_or("unknown command"));
         walk.out.title = format!("{} {side}", titles.join(", "));
-        let next = block(walk, command, direction, &mut asked)?;
-        match next {
+        let next = block(walk, command, direction, &mut exchange);
+        pipe(walk, command, direction, (&mut exchange.asked, context));
+        match next? {
             Some((code, offset)) => (command, walk.at) = (code, offset),
             None => break,
         }
     }
-    if direction == Direction::Request {
-        context.remember(header, asked);
-    }
+    context.remember(header, direction, exchange);
     Ok(())
+}
+
+/// Decodes the remote procedure call that a message to or from a named pipe carries.
+fn pipe(
+    walk: &mut Walk<'_, '_>,
+    command: u8,
+    direction: Direction,
+    (asked, context): (&mut Asked, &mut Context),
+) {
+    if direction == Direction::Request {
+        asked.pipe = transaction::pipe_of(walk, command, asked);
+    }
+    let Some(fid) = asked.pipe else { return };
+    rpc::last_field(walk, fid, direction, &mut context.pipes);
+    if direction == Direction::Request && !context.pipes.has(fid) {
+        asked.pipe = None;
+    }
 }
 
 /// One command's words and bytes. The result is the next command and its offset.
@@ -142,14 +158,14 @@ fn block(
     walk: &mut Walk<'_, '_>,
     code: u8,
     direction: Direction,
-    asked: &mut Asked,
+    exchange: &mut Exchange,
 ) -> Step<Option<(u8, usize)>> {
     let name = command_name(code).unwrap_or("Unknown");
     let start = walk.at;
     let index = walk.out.fields.len();
     walk.group(name, 0);
     walk.depth += 1;
-    let done = words_and_bytes(walk, code, direction, asked);
+    let done = words_and_bytes(walk, code, direction, exchange);
     walk.depth -= 1;
     let len = walk.at.saturating_sub(start);
     if let Some(group) = walk.out.fields.get_mut(index) {
@@ -166,7 +182,7 @@ fn words_and_bytes(
     walk: &mut Walk<'_, '_>,
     code: u8,
     direction: Direction,
-    asked: &mut Asked,
+    exchange: &mut Exchange,
 ) -> Step {
     let layout = word_count(walk, code, direction)?;
     let message_end = walk.end;
@@ -175,13 +191,15 @@ fn words_and_bytes(
     if let Some(layout) = layout {
         // what is missing has been noted, and the bytes begin after the words all the same
         let _ = item::items(walk, &layout.words)
-            .and_then(|()| transaction::setup(walk, code, direction, asked));
+            .and_then(|()| transaction::setup(walk, code, direction, &mut exchange.asked));
     }
     walk.bytes("Words", walk.left())?;
     walk.end = message_end;
     byte_count(walk)?;
     match layout {
-        Some(_) if transaction::is_one(code) => transaction::bytes(walk, code, direction, asked)?,
+        Some(_) if transaction::is_one(code) => {
+            transaction::bytes(walk, code, direction, exchange)?;
+        }
         Some(layout) => item::items(walk, &layout.bytes)?,
         None => {}
     }

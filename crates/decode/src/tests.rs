@@ -121,6 +121,93 @@ fn the_reply_of_a_transaction_is_decoded_by_its_request() {
     assert!(unknown.field("cUnitAvailable").is_none() && unknown.field("Data").is_some());
 }
 
+/// A request of TRANSACTION2 SET_PATH_INFORMATION with its data in parts of `len` bytes; `skip` leaves one part out.
+fn in_parts(len: usize, skip: usize) -> Vec<Decoded> {
+    let parameters = [1, 1, 0, 0, 0, 0, b'A', 0];
+    let data: Vec<u8> = (1..=40).collect();
+    let mut context = Context::default();
+    let mut decoded = Vec::new();
+    for (number, part) in data.chunks(len).enumerate() {
+        let at = number * len;
+        let (count, total) = (part.len() as u16, data.len() as u16);
+        let mut body;
+        if number == 0 {
+            body = vec![15];
+            for word in [8, total, 2, 0, 0, 0, 0, 0, 0, 8, 68, count, 76, 1, 6] {
+                body.extend(u16::to_le_bytes(word));
+            }
+            body.extend((count + 11).to_le_bytes());
+            body.extend([0; 3]);
+            body.extend(parameters);
+        } else {
+            body = vec![9];
+            for word in [8, total, 0, 0, 0, count, 53, at as u16, 0xffff] {
+                body.extend(u16::to_le_bytes(word));
+            }
+            body.extend(count.to_le_bytes());
+        }
+        body.extend(part);
+        if number != skip {
+            let command = if number == 0 { 0x32 } else { 0x33 };
+            decoded.push(smb_message(&message(command, 0, &body), &mut context));
+        }
+    }
+    decoded
+}
+
+#[test]
+fn later_parts_of_a_transaction_are_decoded_with_those_before() {
+    for len in 1..40 {
+        let parts = in_parts(len, usize::MAX);
+        let mut found = Vec::new();
+        for part in &parts {
+            assert_eq!(problems(part), [], "{len}");
+            let whole = part
+                .fields
+                .iter()
+                .filter(|field| !field.meaning.starts_with("continued"));
+            found.extend(
+                whole
+                    .filter(|field| field.value != Value::Group && field.depth > 1)
+                    .filter_map(|field| {
+                        let names = [
+                            "CreationTime",
+                            "LastAccessTime",
+                            "LastWriteTime",
+                            "ChangeTime",
+                        ];
+                        names.contains(&field.name).then_some(field.name)
+                    }),
+            );
+        }
+        assert_eq!(
+            found,
+            [
+                "CreationTime",
+                "LastAccessTime",
+                "LastWriteTime",
+                "ChangeTime"
+            ],
+            "{len}"
+        );
+        let last = parts
+            .iter()
+            .rev()
+            .find_map(|part| part.field("ExtFileAttributes"));
+        assert_eq!(last.unwrap().value, Value::Hex(0x2423_2221, 4), "{len}");
+    }
+}
+
+#[test]
+fn parts_behind_one_that_is_missing_are_bytes() {
+    let parts = in_parts(10, 1);
+    assert_eq!(parts.len(), 3);
+    for part in &parts[1..] {
+        assert!(part.field("Unused").is_some() && part.field("LastWriteTime").is_none());
+        assert_eq!(problems(part), []);
+    }
+}
+
 #[test]
 fn packets_of_netbios_are_decoded_and_their_faults_noted() {
     let mut context = Context::default();

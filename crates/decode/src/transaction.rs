@@ -2,15 +2,16 @@
 
 use coax_wire::{
     command as code,
-    smb::{subcommand, transaction::Kind},
+    smb::{named_pipe::function, subcommand, transaction::Kind},
 };
 
 use crate::{
-    context::Asked,
+    context::{Asked, Exchange},
     data,
     field::Value,
     item,
     layout::{Direction, Part, Tables},
+    parts::{Collected, Place},
     remote,
     walk::{Step, Walk},
 };
@@ -29,6 +30,32 @@ pub(crate) const fn is_one(command: u8) -> bool {
             | code::NT_TRANSACT
             | code::NT_TRANSACT_SECONDARY
     )
+}
+
+/// The command that a later part continues.
+const fn primary(command: u8) -> u8 {
+    match command {
+        code::TRANSACTION_SECONDARY => code::TRANSACTION,
+        code::TRANSACTION2_SECONDARY => code::TRANSACTION2,
+        code::NT_TRANSACT_SECONDARY => code::NT_TRANSACT,
+        other => other,
+    }
+}
+
+/// The named pipe of a request: that of a call, or the file that is read or written.
+pub(crate) fn pipe_of(walk: &Walk<'_, '_>, command: u8, asked: &Asked) -> Option<u16> {
+    let fid = match command {
+        code::TRANSACTION if asked.function == Some(function::TRANSACT) => {
+            let mut setup = walk.known.iter().filter(|(name, _)| *name == "Setup");
+            setup.nth(1)?.1
+        }
+        code::READ_ANDX | code::WRITE_ANDX => {
+            let fid = walk.known.iter().find(|(name, _)| *name == "FID");
+            fid?.1
+        }
+        _ => return None,
+    };
+    u16::try_from(fid).ok()
 }
 
 /// Decodes what the setup words mean, and notes the function.
@@ -96,38 +123,35 @@ pub(crate) fn bytes(
     walk: &mut Walk<'_, '_>,
     command: u8,
     direction: Direction,
-    asked: &mut Asked,
+    exchange: &mut Exchange,
 ) -> Step {
     if command == code::TRANSACTION && direction == Direction::Request && walk.left() > 0 {
-        data::string(walk, "Name", walk.unicode)?;
-        asked.name = name_of(walk);
-        if let Some(function) = asked.function {
-            let mailslot = asked.name.to_ascii_uppercase().starts_with("\\MAILSLOT\\");
-            let function = if mailslot {
-                subcommand::MAILSLOT_WRITE
-            } else {
-                function
-            };
-            let name = subcommand::name(Kind::Transaction, function);
-            describe(walk, command, name.unwrap_or(""));
-        }
+        name(walk, command, &mut exchange.asked)?;
     }
     limits(walk);
-    let (at, len) = (
-        walk.length_of("ParameterOffset"),
-        walk.length_of("ParameterCount"),
-    );
-    part(walk, (at, len), "Parameters", |walk| {
+    let command = primary(command);
+    let Exchange { asked, parts } = exchange;
+    part(walk, "Parameters", &mut parts.parameters, |walk| {
         parameters(walk, command, direction, asked)
     })?;
-    let (at, len) = (walk.length_of("DataOffset"), walk.length_of("DataCount"));
-    let is_continued = walk.value_of("DataCount") < walk.value_of("TotalDataCount");
-    let first = walk.out.fields.len();
-    part(walk, (at, len), "Data", |walk| {
+    part(walk, "Data", &mut parts.data, |walk| {
         content(walk, command, direction, asked)
-    })?;
-    if is_continued {
-        continued(walk, first);
+    })
+}
+
+/// The name, which says with the function what the transaction does.
+fn name(walk: &mut Walk<'_, '_>, command: u8, asked: &mut Asked) -> Step {
+    data::string(walk, "Name", walk.unicode)?;
+    asked.name = name_of(walk);
+    if let Some(function) = asked.function {
+        let mailslot = asked.name.to_ascii_uppercase().starts_with("\\MAILSLOT\\");
+        let function = if mailslot {
+            subcommand::MAILSLOT_WRITE
+        } else {
+            function
+        };
+        let name = subcommand::name(Kind::Transaction, function);
+        describe(walk, command, name.unwrap_or(""));
     }
     Ok(())
 }
@@ -135,11 +159,8 @@ pub(crate) fn bytes(
 /// The rest of the data is in other messages, so its last field may be cut.
 fn continued(walk: &mut Walk<'_, '_>, first: usize) {
     for field in walk.out.fields.iter_mut().skip(first) {
-        if field
-            .problem
-            .take_if(|problem| problem.starts_with("ends after"))
-            .is_some()
-        {
+        let is_cut = |problem: &mut String| problem.starts_with("ends after");
+        if field.problem.take_if(is_cut).is_some() || field.meaning.starts_with(data::NO_ZERO) {
             field.meaning = "continued in the next message".to_owned();
         }
     }
@@ -171,17 +192,33 @@ fn limits(walk: &mut Walk<'_, '_>) {
     }
 }
 
-/// A part at its offset, as a group with what `decode` makes of it.
+/// Parameters or data at their offset, as a group with what `decode` makes of them.
 fn part(
     walk: &mut Walk<'_, '_>,
-    (offset, len): (usize, usize),
     name: &'static str,
-    decode: impl FnOnce(&mut Walk<'_, '_>) -> Step,
+    collected: &mut Collected,
+    decode: impl FnMut(&mut Walk<'_, '_>) -> Step,
 ) -> Step {
+    let numbers = match name {
+        "Data" => [
+            "DataOffset",
+            "DataCount",
+            "DataDisplacement",
+            "TotalDataCount",
+        ],
+        _ => [
+            "ParameterOffset",
+            "ParameterCount",
+            "ParameterDisplacement",
+            "TotalParameterCount",
+        ],
+    };
+    let [offset, len, displacement, total] = numbers.map(|number| walk.length_of(number));
     if len == 0 {
         return Ok(());
     }
     let start = data::place(walk, name, offset, len)?;
+    let first = walk.out.fields.len();
     if let Some(group) = walk
         .out
         .fields
@@ -190,10 +227,17 @@ fn part(
     {
         group.value = Value::Group;
         let mut inner = walk.inner(start, start.saturating_add(len));
+        let place = Place {
+            displacement,
+            total,
+        };
         // what is missing has been noted; the next part has its own offset
-        let _ = decode(&mut inner);
+        let _ = collected.part(&mut inner, place, decode);
         let left = inner.left();
         let _ = inner.bytes("Unused", left);
+    }
+    if displacement.saturating_add(len) < total {
+        continued(walk, first);
     }
     Ok(())
 }
@@ -206,9 +250,6 @@ fn parameters(
 ) -> Step {
     if command == code::TRANSACTION {
         return remote::parameters(walk, direction, asked);
-    }
-    if walk.value_of("ParameterDisplacement") > 0 {
-        return Ok(());
     }
     let layout = asked.function.and_then(|function| {
         Tables::get().function(command, function, direction, Part::Parameters)
@@ -235,9 +276,6 @@ fn parameters(
 
 /// The data of a level: of the request if it sets something, of the reply if it asks.
 fn content(walk: &mut Walk<'_, '_>, command: u8, direction: Direction, asked: &Asked) -> Step {
-    if walk.value_of("DataDisplacement") > 0 {
-        return Ok(());
-    }
     if command == code::TRANSACTION {
         return remote::data(walk, direction, asked);
     }

@@ -54,6 +54,8 @@ const LEFT_OUT: &[&str] = &[
     "AndXCommand",
     "ErrorClass",
     "Setup",
+    "ReferentId",
+    "ReturnValue",
 ];
 /// Values of a field that are kept, the most frequent first.
 const MAX_VALUES: usize = 6;

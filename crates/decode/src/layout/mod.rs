@@ -4,7 +4,7 @@ mod names;
 mod parse;
 mod tables;
 
-pub(crate) use parse::{Condition, Item, Kind};
+pub(crate) use parse::{Condition, Item, Kind, TableError, each_line};
 pub use tables::Direction;
 pub(crate) use tables::{Layout, Part, Tables, command_name};
 

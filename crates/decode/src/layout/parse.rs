@@ -11,7 +11,7 @@ pub(crate) struct TableError {
 }
 
 /// Calls `row` with each line of a table that is neither empty nor a comment, and with whether the line is indented.
-pub(super) fn each_line(
+pub(crate) fn each_line(
     file: &'static str,
     text: &'static str,
     mut row: impl FnMut(&'static str, bool) -> Result<(), &'static str>,

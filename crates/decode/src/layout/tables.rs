@@ -17,6 +17,17 @@ pub enum Direction {
     Response,
 }
 
+impl Direction {
+    /// The direction that a table names.
+    pub(crate) fn named(word: &str) -> Result<Self, &'static str> {
+        match word {
+            "request" => Ok(Self::Request),
+            "response" => Ok(Self::Response),
+            _ => Err("neither request nor response"),
+        }
+    }
+}
+
 /// The part of a transaction that a layout describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -202,14 +213,19 @@ fn head(line: &'static str) -> Result<Layout, &'static str> {
                 _ => return Err("no such part"),
             };
             (
-                Key::Function(code_of(command)?, number(code)?, side(direction)?, part),
+                Key::Function(
+                    code_of(command)?,
+                    number(code)?,
+                    Direction::named(direction)?,
+                    part,
+                ),
                 *name,
             )
         }
         [commands, direction, counts] => {
             let codes = commands.split(',').map(code_of).collect::<Result<_, _>>()?;
             (
-                Key::Block(codes, side(direction)?, word_counts(counts)?),
+                Key::Block(codes, Direction::named(direction)?, word_counts(counts)?),
                 *commands,
             )
         }
@@ -229,14 +245,6 @@ fn number(text: &str) -> Result<u16, &'static str> {
     hex(text)
         .and_then(|number| u16::try_from(number).ok())
         .ok_or("no code")
-}
-
-fn side(word: &str) -> Result<Direction, &'static str> {
-    match word {
-        "request" => Ok(Direction::Request),
-        "response" => Ok(Direction::Response),
-        _ => Err("neither request nor response"),
-    }
 }
 
 fn word_counts(text: &str) -> Result<Vec<(u8, u8)>, &'static str> {
