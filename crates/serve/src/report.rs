@@ -344,79 +344,26 @@ impl Line {
 impl std::fmt::Display for Line {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Listening { nbt, direct } => {
-                let (nbt, direct) = (place(nbt), place(direct));
-                write!(f, "listening: NetBIOS sessions{nbt}, direct SMB{direct}")
-            }
-            Self::ShareProblem {
-                share,
-                problem,
-                remedy,
-                ..
-            } => write!(f, "share {share}: {problem}; remedy: {remedy}"),
-            Self::Notice { text } => f.write_str(text),
-            Self::UserMessage {
-                address,
-                from,
-                to,
-                text,
-                ..
-            } => write!(f, "message from {from} at {address} to {to}: {text}"),
-            Self::Reloaded {
-                changes,
-                restart,
-                errors,
-            } => f.write_str(&reloaded(changes, restart, errors)),
-            Self::Connected {
-                client,
-                address,
-                transport,
-            } => {
-                write!(f, "[{client}] {address} connected ({transport})")
-            }
-            Self::Negotiated {
-                client,
-                offered,
-                dialect,
-            } => {
-                let (offered, chosen) = (offered.join(", "), dialect.unwrap_or("none"));
-                write!(f, "[{client}] offers {offered}; chosen: {chosen}")
-            }
-            Self::LoggedOn {
-                client,
-                user,
-                how,
-                tried,
-                native,
-            } => match user {
-                Some(user) if native.is_empty() => write!(f, "[{client}] {user} logged on ({how})"),
-                Some(user) => write!(f, "[{client}] {user} logged on ({how}; {native})"),
-                None => {
-                    let because = guest_because(how, tried.as_deref());
-                    write!(f, "[{client}] guest ({because}) logged on")?;
-                    match native.is_empty() {
-                        true => Ok(()),
-                        false => write!(f, " ({native})"),
-                    }
-                }
-            },
-            Self::Tree { client, share } => write!(f, "[{client}] connected to {share}"),
+            Self::Listening { .. }
+            | Self::ShareProblem { .. }
+            | Self::Notice { .. }
+            | Self::Reloaded { .. }
+            | Self::UserMessage { .. } => self.of_server(f),
+            Self::Connected { .. }
+            | Self::Negotiated { .. }
+            | Self::Tree { .. }
+            | Self::RefusalsOmitted { .. }
+            | Self::Disconnected { .. } => self.of_connection(f),
+            Self::LoggedOn { .. } => self.log_on(f),
             Self::Refused { .. } => self.refusal(f),
             Self::Request(line) => line.fmt(f),
             Self::Message(line) => line.fmt(f),
             Self::RequestRefused(line) => line.fmt(f),
-            Self::RefusalsOmitted { client, count } => {
-                write!(
-                    f,
-                    "[{client}] {count} more requests refused, of further kinds"
-                )
-            }
             Self::Ci(line) => line.fmt(f),
             Self::Explained(line) => line.fmt(f),
             Self::Fault(line) => line.fmt(f),
             Self::Summary(line) => line.fmt(f),
             Self::Client(line) => line.fmt(f),
-            Self::Disconnected { .. } => self.end(f),
         }
     }
 }
@@ -478,22 +425,97 @@ impl Line {
             .try_for_each(|setting| write!(f, "; setting: {setting}"))
     }
 
-    fn end(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self::Disconnected {
+    /// Lines about the server and its network.
+    fn of_server(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Listening { nbt, direct } => {
+                let (nbt, direct) = (place(nbt), place(direct));
+                write!(f, "listening: NetBIOS sessions{nbt}, direct SMB{direct}")
+            }
+            Self::ShareProblem {
+                share,
+                problem,
+                remedy,
+                ..
+            } => write!(f, "share {share}: {problem}; remedy: {remedy}"),
+            Self::Notice { text } => f.write_str(text),
+            Self::Reloaded {
+                changes,
+                restart,
+                errors,
+            } => f.write_str(&reloaded(changes, restart, errors)),
+            Self::UserMessage {
+                address,
+                from,
+                to,
+                text,
+                ..
+            } => write!(f, "message from {from} at {address} to {to}: {text}"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Lines about a connection, except log-ons and refusals.
+    fn of_connection(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Connected {
+                client,
+                address,
+                transport,
+            } => write!(f, "[{client}] {address} connected ({transport})"),
+            Self::Negotiated {
+                client,
+                offered,
+                dialect,
+            } => {
+                let (offered, chosen) = (offered.join(", "), dialect.unwrap_or("none"));
+                write!(f, "[{client}] offers {offered}; chosen: {chosen}")
+            }
+            Self::Tree { client, share } => write!(f, "[{client}] connected to {share}"),
+            Self::RefusalsOmitted { client, count } => {
+                write!(
+                    f,
+                    "[{client}] {count} more requests refused, of further kinds"
+                )
+            }
+            Self::Disconnected {
+                client,
+                why,
+                requests,
+                bytes_in,
+                bytes_out,
+                seconds,
+            } => write!(
+                f,
+                "[{client}] disconnected after {seconds} s: {why}; {requests} requests, {bytes_in} bytes in, {bytes_out} bytes out"
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn log_on(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self::LoggedOn {
             client,
-            why,
-            requests,
-            bytes_in,
-            bytes_out,
-            seconds,
+            user,
+            how,
+            tried,
+            native,
         } = self
         else {
             return Ok(());
         };
-        write!(
-            f,
-            "[{client}] disconnected after {seconds} s: {why}; {requests} requests, {bytes_in} bytes in, {bytes_out} bytes out"
-        )
+        match user {
+            Some(user) if native.is_empty() => write!(f, "[{client}] {user} logged on ({how})"),
+            Some(user) => write!(f, "[{client}] {user} logged on ({how}; {native})"),
+            None => {
+                let because = guest_because(how, tried.as_deref());
+                write!(f, "[{client}] guest ({because}) logged on")?;
+                match native.is_empty() {
+                    true => Ok(()),
+                    false => write!(f, " ({native})"),
+                }
+            }
+        }
     }
 }
 
@@ -525,62 +547,4 @@ impl std::fmt::Display for ClientLine {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_client_without_native_names_gets_no_empty_parentheses() {
-        let line = |user: Option<&str>, how, native: &str| {
-            let (user, native) = (user.map(Into::into), native.into());
-            Line::LoggedOn {
-                client: 3,
-                user,
-                how,
-                tried: None,
-                native,
-            }
-            .to_string()
-        };
-        assert_eq!(line(Some("anna"), "LM", ""), "[3] anna logged on (LM)");
-        assert_eq!(
-            line(Some("anna"), "LM", "DOS"),
-            "[3] anna logged on (LM; DOS)"
-        );
-        let guest = "[3] guest (anonymous) logged on";
-        assert_eq!(line(None, "anonymous", ""), guest);
-        assert_eq!(line(None, "anonymous", "DOS"), format!("{guest} (DOS)"));
-    }
-
-    #[test]
-    fn a_guest_s_lines_show_the_name_it_sent_and_why_it_became_a_guest() {
-        let line = |how, tried: Option<&str>| {
-            let client = ClientLine {
-                log_on: Some("nobody".into()),
-                how: Some(how),
-                guest_because: Some(guest_because(how, tried)),
-                ..ClientLine::default()
-            };
-            let logged_on = Line::LoggedOn {
-                client: 1,
-                user: None,
-                how,
-                tried: tried.map(Into::into),
-                native: "Windows 4.0".into(),
-            };
-            (client.to_string(), logged_on.to_string())
-        };
-        for (how, tried, because) in [
-            ("unknown user", Some("joe"), "guest (unknown user \"joe\")"),
-            (
-                "wrong password",
-                Some("joe"),
-                "guest (wrong password for \"joe\")",
-            ),
-            ("anonymous", None, "guest (anonymous)"),
-        ] {
-            let (client, logged_on) = line(how, tried);
-            assert!(client.contains(because), "{client}");
-            assert!(logged_on.contains(because), "{logged_on}");
-        }
-    }
-}
+mod tests;
