@@ -82,6 +82,9 @@ pub(super) struct Link {
     system: AtomicUsize,
     /// What the client waits for.
     waits: Waits,
+    /// What reading needs to know of `inner`, without its lock: the engine exists; the client uses a share.
+    has_engine: AtomicBool,
+    uses_a_share: AtomicBool,
     /// Opens that an administrator wants closed, and whether there are any.
     unwanted: Mutex<Vec<OpenId>>,
     has_unwanted: AtomicBool,
@@ -145,6 +148,8 @@ impl Link {
             taps: Taps::new(tap),
             system: AtomicUsize::new(0),
             waits: Waits::default(),
+            has_engine: AtomicBool::new(false),
+            uses_a_share: AtomicBool::new(false),
             unwanted: Mutex::default(),
             has_unwanted: AtomicBool::new(false),
             inner: Mutex::new(inner),
@@ -270,7 +275,8 @@ impl Link {
         if self.has_unwanted() {
             self.close_unwanted(pass)?;
         }
-        if !self.waker.is_pending() && !self.is_due(self.host.clock.now()) {
+        let is_due = |deadline| deadline <= self.host.clock.now();
+        if !self.waker.is_pending() && !self.deadline().is_some_and(is_due) {
             return Ok(());
         }
         self.attend_to(&mut self.lock(), pass)
@@ -349,8 +355,9 @@ impl Link {
         session.handle_timeout(began);
         self.attend(&mut pass)?;
         self.flush_again(&mut pass)?;
+        let mut arrived = None;
         loop {
-            self.messages(session, &mut pass)?;
+            self.messages(session, &mut pass, arrived)?;
             self.attend(&mut pass)?;
             // The pass must not be held while the client is idle.
             pass = None;
@@ -371,7 +378,8 @@ impl Link {
                 return Ok(TurnOutcome::Again);
             }
             let hint = self.hint();
-            if self.receive(session, hint, !crowded)? == 0 {
+            arrived = self.receive(session, hint, !crowded)?;
+            if arrived.is_none() {
                 return Ok(if self.has_unsent() {
                     TurnOutcome::Blocked
                 } else {
@@ -381,16 +389,24 @@ impl Link {
         }
     }
 
-    /// Serves every complete message received.
-    fn messages(&self, session: &mut Session, pass: &mut Option<Pass>) -> Result<(), TurnOutcome> {
+    /// Serves every complete message received; `arrived`: the bytes that arrived last have just been read.
+    fn messages(
+        &self,
+        session: &mut Session,
+        pass: &mut Option<Pass>,
+        mut arrived: Option<Time>,
+    ) -> Result<(), TurnOutcome> {
         loop {
             self.session_bytes(session, pass)?;
             let framing = session.framing();
-            let peer = (self.lock().engine.is_none() && session.is_established())
+            let peer = (!self.has_engine.load(Ordering::Acquire) && session.is_established())
                 .then(|| self.peer(session));
             let outcome = match session.poll_message() {
                 None => return Ok(()),
-                Some(Ok(message)) => self.message(peer, framing, message, pass),
+                Some(Ok(message)) => {
+                    let now = arrived.take().unwrap_or_else(|| self.host.clock.now());
+                    self.message((now, framing, message), peer, pass)
+                }
                 Some(Err(error)) => {
                     self.session_bytes(session, pass)?;
                     return Err(over(&error));
@@ -408,9 +424,8 @@ impl Link {
     /// Serves one message, unless no pass is free for the disks that it may access.
     fn message(
         &self,
+        (now, framing, message): (Time, Framing, &[u8]),
         peer: Option<Peer>,
-        framing: Framing,
-        message: &[u8],
         pass: &mut Option<Pass>,
     ) -> Result<(), TurnOutcome> {
         let mut inner = self.lock();
@@ -418,6 +433,7 @@ impl Link {
             let service = self.host.service();
             inner.negotiated = service.generation;
             inner.engine = Some(self.engine(&service, &mut inner.story, peer)?);
+            self.has_engine.store(true, Ordering::Release);
             inner.faults = Faults::begin(&self.host, framing);
             // A reload since then is found at the next look.
             self.generation.store(service.generation, Ordering::Relaxed);
@@ -429,9 +445,8 @@ impl Link {
             true => reach,
             false => inner.unsent.and(reach),
         };
-        inner.story.request(framing, message);
+        inner.story.request(now, framing, message);
         self.count_request(&inner, reach, message);
-        let now = self.host.clock.now();
         self.waits.request(now, message, inner.story.uses_a_share());
         let Inner {
             engine,
@@ -485,7 +500,7 @@ impl Link {
     }
 
     fn hint(&self) -> usize {
-        if self.lock().story.uses_a_share() {
+        if self.uses_a_share.load(Ordering::Relaxed) {
             HINT
         } else {
             0

@@ -51,7 +51,8 @@ pub(super) struct Story {
     inspector: Option<Box<Inspector>>,
     requests: u64,
     bytes_in: u64,
-    heard: Instant,
+    /// When the last message arrived; none has if it is `None`.
+    heard: Option<Time>,
     /// The audit log, if there is one, and the client's system for it.
     audit: Option<Arc<Audit>>,
     system: String,
@@ -94,7 +95,7 @@ impl Story {
             inspector: None,
             requests: 0,
             bytes_in: 0,
-            heard: Instant::now(),
+            heard: None,
             audit: host.audit.clone(),
             system: String::new(),
             refusals: 0,
@@ -103,8 +104,9 @@ impl Story {
     }
 
     /// What `coax status` shows of the client.
-    pub(super) fn status(&self, bytes_out: u64) -> ClientStatus {
+    pub(super) fn status(&self, now: Time, bytes_out: u64) -> ClientStatus {
         let line = &self.line;
+        let seconds = self.began.elapsed().as_secs();
         ClientStatus {
             client: line.client,
             address: line.address.clone(),
@@ -113,8 +115,10 @@ impl Story {
             dialect: line.dialect.map(Into::into),
             transport: line.transport.into(),
             user: line.log_on.clone(),
-            seconds: self.began.elapsed().as_secs(),
-            idle_seconds: self.heard.elapsed().as_secs(),
+            seconds,
+            idle_seconds: self
+                .heard
+                .map_or(seconds, |heard| (now - heard).as_millis() / 1000),
             requests: self.requests,
             bytes_in: self.bytes_in,
             bytes_out,
@@ -197,7 +201,7 @@ impl Story {
     }
 
     /// Records a message from the client.
-    pub(super) fn request(&mut self, framing: Framing, message: &[u8]) {
+    pub(super) fn request(&mut self, now: Time, framing: Framing, message: &[u8]) {
         self.framing = framing;
         if let Some(trace) = &mut self.trace {
             trace.request(message);
@@ -206,7 +210,7 @@ impl Story {
             inspector.request(message);
         }
         self.requests = self.requests.saturating_add(1);
-        self.heard = Instant::now();
+        self.heard = Some(now);
         self.bytes_in = self
             .bytes_in
             .saturating_add(message.len() as u64)

@@ -21,6 +21,17 @@ fn is_on() -> bool {
     *ON.get_or_init(|| std::env::var_os("COAX_ACCOUNT").is_none_or(|value| value != "off"))
 }
 
+/// What was sent of the replies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    /// Bytes that the connection had sent before,
+    pub(super) before: u64,
+    /// and has sent now.
+    pub(super) now: u64,
+    /// Nothing is left to send.
+    pub(super) all: bool,
+}
+
 /// The account of one client.
 #[derive(Debug, Default)]
 pub(super) struct Waits(Mutex<Option<Box<Meter>>>);
@@ -56,23 +67,26 @@ impl Waits {
         }
     }
 
-    /// The engine has done what it can; `parked`: a request waits for another client.
-    pub(super) fn served(&self, clock: &Clock, parked: bool) {
-        if let Some(meter) = &mut *self.lock() {
-            meter.served(clock.now(), parked);
-        }
-    }
-
-    /// Replies were handed to the kernel: `sent` is how many bytes the connection had sent before, and has now; `all`: none
-    /// are left.
-    pub(super) fn handed(&self, clock: &Clock, sent: (u64, u64), all: bool, socket: &impl AsFd) {
+    /// Replies were handed to the kernel. `served`: when the engine had done what it can, and whether a request waits for another
+    /// client.
+    pub(super) fn handed(
+        &self,
+        clock: &Clock,
+        served: Option<(Time, bool)>,
+        sent: &Sent,
+        socket: &impl AsFd,
+    ) {
         let Some(meter) = &mut *self.lock() else {
             return;
         };
+        if let Some((then, parked)) = served {
+            meter.served(then, parked);
+        }
         let now = clock.now();
         let slow = meter.handed_slowly(now);
-        let slow = slow.then(|| (sent.0, pacing::kernel(socket)));
-        meter.handed(now, sent.1.saturating_sub(sent.0), all, slow);
+        let slow = slow.then(|| (sent.before, pacing::kernel(socket)));
+        let bytes = sent.now.saturating_sub(sent.before);
+        meter.handed(now, bytes, sent.all, slow);
     }
 
     /// A request that waits for another client is tried again.

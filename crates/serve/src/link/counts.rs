@@ -3,8 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use coax_server::Reach;
+use coax_wire::time::Time;
 
 use super::{Inner, Link, Outbox, Session};
+use crate::waits::Sent;
 
 impl Link {
     /// A message arrived that may touch `reach`.
@@ -18,13 +20,24 @@ impl Link {
         totals.request(system, reach, message);
     }
 
-    /// The kernel has taken bytes of replies; the connection had sent `before` bytes before.
-    pub(super) fn count_sent(&self, before: u64, outbox: &Outbox, reach: Reach) {
-        let sent = (before, outbox.sent_total());
+    /// The kernel has taken bytes of replies; the connection had sent `before` bytes before. `served`: when the engine had done
+    /// what it can, and whether a request waits for another client.
+    pub(super) fn count_sent(
+        &self,
+        before: u64,
+        outbox: &Outbox,
+        reach: Reach,
+        served: Option<(Time, bool)>,
+    ) {
+        let sent = Sent {
+            before,
+            now: outbox.sent_total(),
+            all: outbox.is_empty(),
+        };
         self.waits
-            .handed(&self.host.clock, sent, outbox.is_empty(), &self.socket);
+            .handed(&self.host.clock, served, &sent, &self.socket);
         let system = self.system.load(Ordering::Relaxed);
-        let bytes = sent.1.saturating_sub(sent.0);
+        let bytes = sent.now.saturating_sub(before);
         self.host.totals.sent(system, reach, bytes);
     }
 

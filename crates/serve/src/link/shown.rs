@@ -54,7 +54,7 @@ impl Shown for Link {
         let meter = self.waits.now(now, &self.socket);
         let mut account = meter.as_ref().map(|meter| AccountStatus::of(meter, now));
         if let Some(inner) = self.try_inner() {
-            let mut status = inner.story.status(inner.outbox.sent_total());
+            let mut status = inner.story.status(now, inner.outbox.sent_total());
             if let (Some(meter), Some(engine)) = (&meter, &inner.engine)
                 && let Some(copy) = meter.copy()
             {

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use coax_netbios::Session;
 use coax_server::Event;
+use coax_wire::time::Time;
 
 use super::{Inner, Link, NEVER, over};
 use crate::{
@@ -76,6 +77,9 @@ impl Link {
         if story.deadline().is_some() {
             story.report_repeats(self.host.clock.now());
         }
+        if story.uses_a_share() {
+            self.uses_a_share.store(true, Ordering::Relaxed);
+        }
         if self.logon.note(story) {
             self.waker.nudge();
         }
@@ -96,7 +100,8 @@ impl Link {
             .chain(inner.story.deadline())
             .chain(held);
         let deadline = next.min().map_or(NEVER, |time| time.0);
-        if self.deadline.swap(deadline, Ordering::AcqRel) != deadline {
+        if self.deadline.load(Ordering::Relaxed) != deadline {
+            self.deadline.store(deadline, Ordering::Release);
             self.waker.nudge();
         }
     }
@@ -114,10 +119,10 @@ impl Link {
         else {
             return Ok(());
         };
-        self.waits.served(&self.host.clock, engine.has_parked());
+        let served = Some((self.host.clock.now(), engine.has_parked()));
         let before = outbox.sent_total();
         let sent = outbox.flush(&self.socket, &self.taps);
-        self.count_sent(before, outbox, *unsent);
+        self.count_sent(before, outbox, *unsent, served);
         engine.recycle(sent.map_err(|e| over(&e))?);
         if let Some(end) = faults.as_ref().and_then(|faults| faults.end(&self.socket)) {
             return Err(end);
@@ -141,7 +146,7 @@ impl Link {
         let _pass = self.leave(inner.unsent, pass)?;
         let before = inner.outbox.sent_total();
         let sent = inner.outbox.flush(&self.socket, &self.taps);
-        self.count_sent(before, &inner.outbox, inner.unsent);
+        self.count_sent(before, &inner.outbox, inner.unsent, None);
         sent.map_err(|e| over(&e))?;
         if inner.outbox.is_empty() {
             Ok(())
@@ -165,13 +170,13 @@ impl Link {
         }
     }
 
-    /// Reads from the socket; 0 if no data arrived.
+    /// Reads from the socket. Returns when data arrived; `None` if none did.
     pub(super) fn receive(
         &self,
         session: &mut Session,
         hint: usize,
         wait: bool,
-    ) -> Result<usize, TurnOutcome> {
+    ) -> Result<Option<Time>, TurnOutcome> {
         self.follow_recording(session);
         let space = session.recv_space(hint);
         match self.socket.receive(space, wait) {
@@ -184,9 +189,9 @@ impl Link {
                 if self.waits.received(now, count, missing == 0, &self.socket) {
                     self.count_waits();
                 }
-                Ok(count)
+                Ok(Some(now))
             }
-            Ok(Received::Nothing) => Ok(0),
+            Ok(Received::Nothing) => Ok(None),
             Ok(Received::Closed) => Err(match session.handle_eof() {
                 Ok(()) => TurnOutcome::Over(End::Closed),
                 Err(error) => over(&error),
