@@ -6,6 +6,7 @@
 )]
 
 use super::*;
+use crate::settings::{Protocol, Security};
 
 /// Checks that the values of a kind are parsed as expected, and that invalid ones are refused with a message that
 /// contains them.
