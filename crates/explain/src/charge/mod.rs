@@ -18,7 +18,7 @@
 //!
 //! A *round* goes from the data that was acknowledged last to the data that this acknowledgment let go. It has the time
 //! in which that data was carried and the new data was (`bandwidth`), a delay of the acknowledgment
-//! (`nagle-delayed-ack`), the sender's own time after it (think time), and the way there and back, which is charged to
+//! (`nagle-delayed-ack`, unless it acknowledges two full segments), the sender's own time after it (think time), and the way there and back, which is charged to
 //! what held the sender: `receive-window` or `zero-window` if the data lies beyond the window that was known before (or would
 //! have filled the last third of one that was full before: who sends in large pieces waits for more),
 //! `nagle-delayed-ack` if it is a small segment that left when all before it was acknowledged, the repair of the last
@@ -298,7 +298,7 @@ impl Charger {
             (Cause::Bandwidth, carried),
             (
                 Cause::NagleDelayedAck,
-                if is_delayed && !heard.fills {
+                if is_delayed && !heard.fills && !heard.is_of_two {
                     waited
                 } else {
                     Span(0)

@@ -63,6 +63,7 @@ fn data(at_ms: u64, start: u64, len: u64) -> Advance {
         full: None,
         saturated: None,
         carrying: 0,
+        queued_for: Span(0),
         is_shared: false,
     }
 }
@@ -196,4 +197,58 @@ fn a_retransmission_after_three_duplicate_acks_is_fast_recovery_and_after_a_sile
     assert!(has(&by_acks, Cause::FastRecovery), "{by_acks:?}");
     assert!(!has(&by_acks, Cause::Timeout), "{by_acks:?}");
     assert!(by_timer.contains(&(Cause::Timeout, 300)), "{by_timer:?}");
+}
+
+#[test]
+fn what_waited_in_a_queue_at_its_receiver_was_not_sent_by_a_timer() {
+    let mut again = data(85, 0, 1000);
+    again.novelty = Some(Novelty::Again);
+    again.is_behind = true;
+    again.near = Span::from_millis(10);
+    again.before = Some(Time(19 * MS));
+    again.told.loss = Some(Time(20 * MS));
+    assert!(crate::timeline::is_timer(&again));
+    again.queued_for = Span::from_millis(50);
+    assert!(!crate::timeline::is_timer(&again));
+}
+
+#[test]
+fn an_acknowledgment_of_two_segments_was_not_delayed_by_its_receiver() {
+    let waited = |is_of_two| {
+        let of = SentSegment {
+            at: Time(5 * MS),
+            carried: Time(6 * MS),
+            end: 3000,
+            is_whole: false,
+        };
+        let heard = AckSample {
+            at: Time(166 * MS),
+            carried: Time(166 * MS),
+            acked: 3000,
+            edge: 90_000,
+            is_of_two,
+            of: Some(of),
+            ..AckSample::default()
+        };
+        let mut next = Advance {
+            acked: 3000,
+            heard: Some(heard),
+            knew: Some(SendLimit {
+                edge: 90_000,
+                ..SendLimit::default()
+            }),
+            before: Some(Time(5 * MS)),
+            ..data(166, 3000, 1000)
+        };
+        (next.place.inside, next.place.is_middle) = (true, true);
+        let found = charges(&[data(5, 0, 3000), next]);
+        let delayed = |charge: &&(Cause, u64)| charge.0 == Cause::NagleDelayedAck;
+        found
+            .iter()
+            .filter(delayed)
+            .map(|charge| charge.1)
+            .sum::<u64>()
+    };
+    assert!(waited(false) > 100, "{}", waited(false));
+    assert_eq!(waited(true), 0);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::path::{overhead, wire_bytes};
 use crate::report;
 use crate::tcp::captured::Captured;
-use crate::tcp::echoes::Echoes;
+use crate::tcp::echoes::{Echoes, SenderClock};
 use crate::tcp::ip_ids::IpIdTracker;
 use crate::tcp::retransmissions::Retransmissions;
 use crate::tcp::scale::ScaleEstimate;
@@ -59,6 +59,10 @@ pub(super) struct StreamState {
     pub(super) sacked: bool,
     /// Timestamps of its acknowledgments that the other side may echo.
     pub(super) echoes: Echoes,
+    /// Its clock, captured at the receiver.
+    pub(super) sender_clock: SenderClock,
+    /// What its latest packet waited in queues, as that clock shows.
+    pub(super) queued_for: Span,
     captured: Captured,
     /// Bytes that the other side reported as received before their turn and has not acknowledged, as far as that is known.
     pub(super) early_acked: u64,
@@ -449,6 +453,7 @@ impl StreamState {
             edge,
             freed: None,
             fills: again.is_some(),
+            is_of_two: ack.saturating_sub(self.acked) >= 2 * self.full_segment(),
             // of what says nothing new nobody asks it
             of: (is_new || is_wider).then(of).flatten(),
         };
@@ -473,6 +478,12 @@ impl StreamState {
         const SEGMENT: u32 = 1460;
         let segment = self.figures.largest_segment.clamp(1, SEGMENT);
         u64::from(segment.min(self.widest / 2).max(1))
+    }
+
+    /// A segment that its side would call full.
+    fn full_segment(&self) -> u64 {
+        const SEGMENTS: (u32, u32) = (536, 1460);
+        u64::from(self.figures.largest_segment.clamp(SEGMENTS.0, SEGMENTS.1))
     }
 
     /// Whether nothing but such a byte is on its way.

@@ -55,6 +55,8 @@ pub(crate) struct Advance {
     pub(crate) other_busy: (Time, Time),
     /// How late it may come, captured behind the path, though that was busy all the time.
     pub(crate) late: Span,
+    /// What it waited in queues, captured at the receiver, if its sender's timestamps show it.
+    pub(crate) queued_for: Span,
     /// Where it stands in what its side says.
     pub(crate) place: MessagePosition,
     /// What it waited for that its own stream does not show.
@@ -327,7 +329,8 @@ pub(crate) fn is_timer(advance: &Advance) -> bool {
     if advance.is_queued() {
         return false;
     }
-    let silent = latest.map_or(Span(0), |latest| advance.at - (latest + advance.ahead()));
+    let since = |latest: Time| advance.at - (latest + advance.ahead() + advance.queued_for);
+    let silent = latest.map_or(Span(0), since);
     // what may only have been overtaken is waited for a quarter of the way there and back (RFC 8985 §6.2)
     silent > MIN_PROBE_TIMEOUT.max(Span(advance.round().0 / 4))
 }

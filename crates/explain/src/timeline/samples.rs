@@ -44,6 +44,8 @@ pub(crate) struct AckSample {
     pub(crate) freed: Option<SentSegment>,
     /// It fills a hole: what it acknowledges last had waited for what was before it, and nobody held it back.
     pub(crate) fills: bool,
+    /// It acknowledges two full segments or more that nothing had acknowledged: no receiver delays that (RFC 5681 §4.2).
+    pub(crate) is_of_two: bool,
     /// The data that it acknowledges last, as it was sent; that which filled the hole, if it did.
     pub(crate) of: Option<SentSegment>,
 }

@@ -109,6 +109,7 @@ impl Connection {
             busy: (stream.sent.busy_since, stream.sent.busy),
             other_busy: (other.sent.busy_since, other.sent.busy),
             late: stream.sent.jitter.allowance(),
+            queued_for: stream.queued_for,
             place,
             held_by: self
                 .reply(side)

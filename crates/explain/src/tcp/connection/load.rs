@@ -22,6 +22,8 @@ impl Connection {
             return;
         }
         self.path.note_delivered(side, at, wire_bytes(segment));
+        let own = of_mut(&mut self.streams, side);
+        own.queued_for = own.sender_clock.came(segment, at);
         let other = of_mut(&mut self.streams, side.other());
         // what begins a message may have waited for its program
         if let Some(round) = other.echoes.came(segment, at)
