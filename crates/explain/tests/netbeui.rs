@@ -365,3 +365,45 @@ fn damaged_frames_leave_every_account_exact() {
         }
     }
 }
+
+/// Reads over a long path, with a window of two frames. The acknowledgment comes after `ack_us`, and what it lets go after `then_us`.
+fn far_copy(mut link: Link, (ack_us, then_us): (u64, u64)) -> Capture {
+    link.wait(30_000).open_file_in(48_000, 30_000);
+    for mid in 2..8 {
+        link.wait(30_000);
+        let answer = link.ask(mid, (mid - 2) * READ as u16, READ);
+        link.wait(30_000);
+        let pieces = answer.chunks(PIECE).count();
+        for (place, piece) in answer.chunks(PIECE).enumerate() {
+            let ends = place + 1 == pieces;
+            link.piece(1, piece, (ends, false), true);
+            link.wait(20);
+            if place % 2 == 1 && !ends {
+                link.wait(ack_us).rr(0);
+                link.wait(then_us);
+            }
+        }
+    }
+    link.explained()
+}
+
+/// The server answers requests in 500 us, so nothing but its reaction to acknowledgments shows how near it is.
+#[test]
+fn a_server_next_to_the_capture_that_waits_for_acknowledgments_does_not_work() {
+    let capture = far_copy(Link::open_between(30_000, 500), (30_000, 80));
+    let copy = only_copy(&capture);
+    // 6 reads of 6 frames, 2 acknowledgments each
+    let (window, think) = (ms(copy, Cause::SendWindow), ms(copy, Cause::ServerThink));
+    assert!(window >= 300, "{:?}", copy.account);
+    assert!(think < 250, "only before the answers: {:?}", copy.account);
+}
+
+/// What a sender takes longer than the way there and back, after an acknowledgment that it had to wait for, is its own.
+#[test]
+fn a_late_reaction_to_an_acknowledgment_is_processing_only_beyond_the_round_trip() {
+    let capture = far_copy(Link::open_between(50, 30_000), (50, 35_000));
+    let copy = only_copy(&capture);
+    let (window, think) = (ms(copy, Cause::SendWindow), ms(copy, Cause::ServerThink));
+    assert!((340..=380).contains(&window), "{:?}", copy.account);
+    assert!(think < 80, "{:?}", copy.account);
+}

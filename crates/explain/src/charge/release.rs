@@ -111,15 +111,19 @@ impl Charger {
         } else {
             MAX_REACTION
         };
-        if advance.at - advance.soonest(heard.carried) > sum(reaction, slack(advance.near)) {
-            return None;
-        }
-        // a new message waited for an acknowledgment only if there was as much on its way as ever
         let was_in_flight = advance
             .end
             .saturating_sub(advance.len + describe_release.knew.acked);
         let flow = self.flow(advance.side);
-        if !advance.place.is_middle && was_in_flight < flow.widest - flow.widest / 4 {
+        let was_full = was_in_flight >= flow.widest - flow.widest / 4;
+        // a window of frames was full, so the acknowledgment was waited for, however long its sender took after it
+        let has_waited = advance.is_framed && advance.place.is_middle && was_full;
+        let limit = sum(reaction, slack(advance.near));
+        if !has_waited && advance.at - advance.soonest(heard.carried) > limit {
+            return None;
+        }
+        // a new message waited for an acknowledgment only if there was as much on its way as ever
+        if !advance.place.is_middle && !was_full {
             return None;
         }
         let nearly_full = || {

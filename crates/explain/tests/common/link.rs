@@ -30,6 +30,11 @@ const STATIONS: [Mac; 2] = [Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2])];
 impl Link {
     /// A session that is open.
     pub fn open() -> Self {
+        Self::open_between(50, 300)
+    }
+
+    /// The same; the way from the capture to client and server and back takes so long.
+    pub fn open_between(client_us: u64, server_us: u64) -> Self {
         let mut link = Self {
             packets: Vec::new(),
             at_us: 1_000_000,
@@ -37,10 +42,12 @@ impl Link {
             expected: [0; 2],
         };
         link.unnumbered(0, Unnumbered::Sabme);
-        link.wait(300).unnumbered(1, Unnumbered::Ua);
-        link.wait(50).session(0, SessionCommand::SessionInitialize);
-        link.wait(300).session(1, SessionCommand::SessionConfirm);
-        link.wait(50).rr(0);
+        link.wait(server_us).unnumbered(1, Unnumbered::Ua);
+        link.wait(client_us)
+            .session(0, SessionCommand::SessionInitialize);
+        link.wait(server_us)
+            .session(1, SessionCommand::SessionConfirm);
+        link.wait(client_us).rr(0);
         link
     }
 
@@ -124,11 +131,16 @@ impl Link {
 
     /// A file of this size is opened under number 7.
     pub fn open_file(&mut self, size: u16) -> &mut Self {
+        self.open_file_in(size, 1000)
+    }
+
+    /// The same; the server takes so long.
+    pub fn open_file_in(&mut self, size: u16, server_us: u64) -> &mut Self {
         let asked = [0xff, 0, 0, 0x40, 0x16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0];
         let told = [0xff, 0, 7, 0, 0, 0, size, 0, 0, 0, 0, 1, 0, 0, 0];
         let open = Message::new(coax_wire::command::OPEN_ANDX, 1);
         let asked = open.clone().words(&asked).data(b"\\A.TXT\0");
-        self.exchange(&asked, &open.words(&told), 1000)
+        self.exchange(&asked, &open.words(&told), server_us)
     }
 
     pub fn close_file(&mut self) -> &mut Self {

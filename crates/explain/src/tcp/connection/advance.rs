@@ -22,6 +22,12 @@ impl Connection {
         let len = u64::from(segment.len);
         let same = self.last_data.filter(|last| last.side == side);
         let step = self.describe(segment, arrival);
+        if let Some(way) = of_mut(&mut self.releases, side)
+            .sent(&step)
+            .filter(|_| step.is_framed)
+        {
+            self.path.note_way(side, way);
+        }
         if novelty == Some(Novelty::New) {
             self.path.note_data_pace(&step, same);
             self.path.note_exchange(&step, self.last_data);

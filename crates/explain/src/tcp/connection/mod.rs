@@ -6,6 +6,7 @@ mod delivery;
 pub(super) mod finish;
 mod frames;
 mod load;
+mod releases;
 mod replies;
 
 use crate::charge::{Charger, Script};
@@ -19,6 +20,7 @@ use crate::reorder::WINDOW;
 use crate::report::{Direction, PacketRow, Quality};
 use crate::session::{Boundaries, Moment, Scratch};
 use crate::tcp::connection::backlog::ServerBacklog;
+use crate::tcp::connection::releases::Releases;
 use crate::tcp::connection::replies::Replies;
 use crate::tcp::endpoint_stats::{EndpointObserver, SegmentSummary};
 use crate::tcp::stream_state::{StreamState, Twice};
@@ -78,6 +80,8 @@ pub(crate) struct Connection {
     backlog: ServerBacklog,
     /// Answers that each side waits for, beyond TCP.
     replies: [Replies; 2],
+    /// What acknowledgments let go of each side.
+    releases: [Releases; 2],
     end: (Moment, Account),
     closing: bool,
     /// Something is missing in the capture since the last step: nobody knows what the next one waited for.
@@ -132,6 +136,7 @@ impl Connection {
             last_data: None,
             backlog: ServerBacklog::default(),
             replies: <[Replies; 2]>::default(),
+            releases: <[Releases; 2]>::default(),
             end: (moment, Account::default()),
             closing: false,
             unseen: false,
@@ -350,6 +355,7 @@ impl Connection {
         (before, ack): (u64, u64),
         at: Time,
     ) -> Option<(Span, u64)> {
+        of_mut(&mut self.releases, side.other()).acknowledged(segment, at);
         let other = of_mut(&mut self.streams, side.other());
         let fills = before < other.recovery_point;
         let way = other.acknowledge(ack, at);
