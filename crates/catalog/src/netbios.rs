@@ -72,6 +72,9 @@ pub struct NetbiosParams {
     pub poll_when_full: bool,
     /// Frames after which an acknowledgment does not wait for T2 ("maxin").
     pub acknowledge_every: u8,
+    /// Frames that wait in the card and are taken together, before anything is answered: a program that reads them from the
+    /// kernel takes many, a driver that gets an interrupt for each takes one.
+    pub frames_at_once: u16,
     /// The longest piece of a message in a frame that is taken, bytes.
     pub max_piece: u16,
     /// How long the acknowledgment of a message waits for a message to travel with ("piggybackacks").
@@ -119,8 +122,9 @@ impl Default for NetbiosParams {
             window: link.window,
             poll_when_full: link.poll_when_full,
             acknowledge_every: link.acknowledge_every,
+            frames_at_once: 256,
             max_piece: MOST_PIECE,
-            data_ack_delay: Span::from_millis(100),
+            data_ack_delay: Span::from_millis(20),
             nbipx_window: circuit.window,
             nbipx_acknowledge_every: circuit.acknowledge_every,
             nbipx_ack_delay: circuit.acknowledgment_delay,
@@ -209,6 +213,11 @@ impl Described for NetbiosParams {
             ("retries", self.retries >= 1, "1 to 255"),
             ("window", window(self.window), FRAMES),
             ("acknowledge_every", window(self.acknowledge_every), FRAMES),
+            (
+                "frames_at_once",
+                self.frames_at_once >= 1,
+                "1 to 65535 frames",
+            ),
             (
                 "max_piece",
                 (64..=MOST_PIECE).contains(&self.max_piece),

@@ -63,7 +63,7 @@ fn every_component_parses_and_every_stack_names_its_sources() {
         let netbios = built_in::<NetbiosParams>(name).unwrap();
         assert_eq!(
             netbios.evidence.len(),
-            20,
+            21,
             "{name} gives every value a source"
         );
     }

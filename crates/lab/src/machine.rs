@@ -52,6 +52,14 @@ pub(crate) struct Cpu {
     pub(crate) used: Span,
 }
 
+impl Cpu {
+    /// Whether the job that waits longest is a received segment of this client's connection.
+    pub(crate) fn receives_next(&self, client: u16) -> bool {
+        let next = self.waiting.front();
+        next.is_some_and(|next| next.client == client && matches!(next.job, Job::Receive(_)))
+    }
+}
+
 /// The disk: one request after the other, in parallel to the processor.
 #[derive(Debug, Default)]
 pub(crate) struct Disk {

@@ -134,3 +134,34 @@ fn several_clients_copy_at_the_same_time() {
         }
     }
 }
+
+/// A driver that looks at its card now and then finds several frames. A station that takes them together answers them together.
+#[test]
+fn frames_that_are_taken_together_are_acknowledged_together() {
+    let acknowledgments = |at_once: u16| {
+        let mut scenario = Scenario::built_in("lan-2000-to-nt").unwrap();
+        for setting in [
+            "transport=netbeui".to_owned(),
+            "size=2000000".to_owned(),
+            "direction=to-server".to_owned(),
+            "server.card.poll=500 us".to_owned(),
+            "client.netbios=coax".to_owned(),
+            "server.netbios=coax".to_owned(),
+            format!("server.netbios.frames_at_once={at_once}"),
+        ] {
+            scenario.set_text(&setting).unwrap();
+        }
+        let mut setup = CopySetup::of(&scenario).unwrap();
+        (setup.whole, setup.world.keep_truth) = (true, true);
+        let result = checked(&setup);
+        let data = result.client_tcp.data_segments;
+        assert!(result.client_tcp.timeouts == 0 && data > 1300, "{data}");
+        (result.server_tcp.pure_acks, data)
+    };
+    let (each, data) = acknowledgments(1);
+    let (some, _) = acknowledgments(2);
+    let (all, _) = acknowledgments(256);
+    assert!(each >= data, "one for each frame: {each} of {data}");
+    assert!(some < each && all < each / 4 * 3, "{all}, {some}, {each}");
+    assert!(all >= data / 7, "one for each window at least: {all}");
+}

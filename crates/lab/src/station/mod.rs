@@ -83,6 +83,9 @@ pub(crate) struct Station {
     numbers: Numbers,
     /// Why frames are sent again at present.
     again: Sent,
+    /// Frames that may be taken before an answer, and those taken since the last one.
+    frames_at_once: u16,
+    taken: u16,
     pub(crate) held: Option<Cause>,
     /// Deadlines at the last check, each with the account of the time when it was set.
     pub(crate) timers: [Option<(Time, Provenance)>; Deadline::ALL.len()],
@@ -106,6 +109,8 @@ impl Station {
             events: VecDeque::new(),
             numbers: Numbers::default(),
             again: Sent::FastRetransmit,
+            frames_at_once: params.frames_at_once,
+            taken: 0,
             held: None,
             timers: [const { None }; Deadline::ALL.len()],
             timer_event: None,
@@ -171,6 +176,16 @@ impl Station {
         }
         self.engine.handle_frame(now, frame);
         self.happened(now);
+    }
+
+    /// Whether it takes the frame that the card has next before it answers those that it took.
+    pub(crate) fn takes_another(&mut self, has_next: bool) -> bool {
+        self.taken = self.taken.saturating_add(1);
+        let goes_on = has_next && self.taken < self.frames_at_once;
+        if !goes_on {
+            self.taken = 0;
+        }
+        goes_on
     }
 
     /// It is `now`: which deadline has passed, if one has, and does what is due.

@@ -79,6 +79,8 @@ impl World {
         let host = self.host_mut(end);
         host.rx_waiting = host.rx_waiting.saturating_add(1);
         let poll = host.nic.poll.0;
+        let socket = self.socket_mut(end);
+        socket.rx_waiting = socket.rx_waiting.saturating_add(1);
         if poll == 0 {
             self.look(end, segment);
         } else {
@@ -187,6 +189,8 @@ impl World {
         let now = self.now;
         let host = self.host_mut(end);
         host.rx_waiting = host.rx_waiting.saturating_sub(1);
+        let socket = self.socket_mut(end);
+        socket.rx_waiting = socket.rx_waiting.saturating_sub(1);
         if let Some(frame) = &segment.frame {
             return self.station_receives(end, segment, frame);
         }

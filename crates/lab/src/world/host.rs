@@ -51,6 +51,8 @@ pub(crate) struct Socket {
     pub(crate) tcp: Endpoint,
     /// What is used instead of TCP.
     pub(crate) station: Option<Station>,
+    /// Segments of this connection that wait in the card or for the processor.
+    pub(super) rx_waiting: usize,
     /// What blocks the sender.
     pub(super) held: Option<Blocked>,
     /// Deadlines at the last check, each with the account of the time when it was set.
@@ -66,6 +68,7 @@ impl Socket {
         Self {
             tcp: Endpoint::new(stack.clone(), initial),
             station: None,
+            rx_waiting: 0,
             held: None,
             timers: [const { None }; Timer::ALL.len()],
             arming: 0,

@@ -47,8 +47,15 @@ impl World {
     /// A frame went through the processor.
     pub(super) fn station_receives(&mut self, end: End, segment: &Segment, frame: &[u8]) {
         let now = self.now;
+        // frames that are not with the processor yet are taken from the card at this very time
+        let cpu = &self.host(end).cpu;
+        let in_card = cpu.waiting.is_empty() && self.socket(end).rx_waiting > 0;
+        let has_next = in_card || cpu.receives_next(end.client);
         if let Some(station) = &mut self.socket_mut(end).station {
             station.handle_frame(now, segment, frame);
+            if station.takes_another(has_next) {
+                return;
+            }
         }
         self.after_station(end);
     }

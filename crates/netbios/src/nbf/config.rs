@@ -49,7 +49,8 @@ pub struct NbfConfig {
     /// How long the next step of opening a session may take.
     pub open_timeout: Span,
     /// How long the acknowledgment of a message waits for data to travel with. A DOS client waits 110 ms
-    /// (tests/captures/dos-win98-netbeui.pcap).
+    /// (tests/captures/dos-win98-netbeui.pcap); a peer with several requests at once sends none of them meanwhile, so this
+    /// station does not wait that long.
     pub acknowledgment_delay: Span,
     /// A link with sessions and without traffic for this long carries SESSION ALIVE.
     pub alive: Span,
@@ -73,7 +74,7 @@ impl NbfConfig {
             query_count: 3,
             query_interval: Span::from_millis(500),
             open_timeout: Span::from_secs(3),
-            acknowledgment_delay: Span::from_millis(100),
+            acknowledgment_delay: Span::from_millis(20),
             alive: Span::from_secs(30),
             claim_again: Span::from_secs(60),
         }

@@ -170,6 +170,7 @@ impl Nbf {
         };
         let bytes = core::mem::take(&mut session.inbox);
         session.delivered.push_back(bytes.len());
+        session.unanswered = session.unanswered.saturating_add(1);
         let mut overtaken = None;
         if !frame.has(flags::NO_ACK) {
             let ack = Ack {

@@ -95,6 +95,8 @@ pub(super) struct Session {
     /// Lengths of the messages that wait for their consumer.
     pub(super) delivered: VecDeque<usize>,
     pub(super) ack: Option<Ack>,
+    /// Messages of the peer that no message of this side has followed yet: requests without replies.
+    pub(super) unanswered: u32,
     /// The peer was told to stop; what comes before it starts again is dropped.
     pub(super) stopped: bool,
 }
@@ -121,6 +123,7 @@ impl Session {
             inbox: Vec::new(),
             delivered: VecDeque::new(),
             ack: None,
+            unanswered: 0,
             stopped: false,
         }
     }
@@ -177,8 +180,10 @@ impl Session {
         if continues {
             frame.data1 |= flags::RECEIVE_CONTINUE;
         }
-        // The peer may wait for data of its own only if nothing here waits for its acknowledgment.
-        if is_last && !no_ack && is_only && self.phase == Phase::Open {
+        // The peer may wait for data of its own only if nothing waits for its acknowledgment: neither a message here nor
+        // the reply to another request, which the peer may need before it sends again.
+        let is_alone = is_only && self.unanswered <= 1;
+        if is_last && !no_ack && is_alone && self.phase == Phase::Open {
             frame.data1 |= flags::ACK_WITH_DATA_ALLOWED;
         }
         if let Some(ack) = self.ack.filter(|ack| ack.due.is_some()) {
@@ -252,6 +257,7 @@ impl Session {
     }
 
     fn finish_message(&mut self) {
+        self.unanswered = self.unanswered.saturating_sub(1);
         self.outbox.pop_front();
         self.sent = 0;
         self.sending = Sending::Ready;

@@ -7,6 +7,9 @@ use coax_wire::time::Span;
 use super::super::close::SessionClose;
 use super::super::rto::Retransmission;
 
+/// NWLink delays acknowledgments by 250 ms (`AckDelayTime`, KB Q99745), and a timer of its time is late by up to 50 ms.
+const MIN_RETRANSMISSION: Span = Span::from_millis(300);
+
 /// Timers and windows of NetBIOS sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CircuitConfig {
@@ -39,7 +42,11 @@ impl Default for CircuitConfig {
             acknowledge_every: 4,
             acknowledgment_delay: Span::from_millis(20),
             probe: Span::from_millis(600),
-            retransmission: Retransmission::default(),
+            // a peer that waits for data to acknowledge with is not to get its data twice
+            retransmission: Retransmission {
+                min: MIN_RETRANSMISSION,
+                ..Retransmission::default()
+            },
             retries: 8,
             alive: Span::from_secs(30),
             farewell: Span::from_secs(20),

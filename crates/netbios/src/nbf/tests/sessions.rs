@@ -91,6 +91,27 @@ fn requests_and_responses_acknowledge_each_other() {
     assert!(lan.stations[0].can_send(server));
 }
 
+/// A client with two requests has nothing to send until it has both replies, so the first is to be acknowledged at once.
+#[test]
+fn a_reply_does_not_wait_for_the_acknowledgment_of_the_one_before() {
+    let mut lan = Lan::pair();
+    let (client, server) = lan.call(1, 0, "SERVER<20>");
+    for text in [b"one", b"two"] {
+        lan.stations[1]
+            .send(lan.now, client, text.to_vec())
+            .unwrap();
+    }
+    lan.run(Span::from_millis(100));
+    assert_eq!(lan.messages(0, server).len(), 2);
+    for text in [b"1st", b"2nd"] {
+        lan.stations[0]
+            .send(lan.now, server, text.to_vec())
+            .unwrap();
+        lan.run(Span::from_millis(5));
+    }
+    assert_eq!(lan.messages(1, client), [b"1st", b"2nd"]);
+}
+
 #[test]
 fn a_message_that_is_not_consumed_is_not_acknowledged() {
     let mut lan = Lan::pair();
