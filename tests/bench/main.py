@@ -3,6 +3,7 @@
 Beside them, for copies, the floor: a server that makes the same system calls and does nothing else (floor.c). Only the ratios mean something on another machine. Writes docs/evidence/performance.md between its markers with --write.
 """
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -23,6 +24,7 @@ BUDGETS = Path(__file__).parent / "budgets.toml"
 START, END = "<!-- bench-server: start -->", "<!-- bench-server: end -->"
 GLOBALS = {"server signing": "disabled"}
 ADDRESSES = {"coax": "127.0.0.1", "smbd": "127.0.0.2"}
+PROCESSORS = sorted(os.sched_getaffinity(0))
 
 
 def parse():
@@ -70,9 +72,31 @@ def started(kind, folder):
     return subject.start(kind, scratch=folder, host=ADDRESSES[kind], globals_=GLOBALS, folder=folder / "share")
 
 
+@contextlib.contextmanager
+def on(processors):
+    """What is started meanwhile runs on these processors."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, processors)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def places(case):
+    """The client's and the server's processors. A copy's client has one and the server another, as on two machines: a wake-up of the
+    same processor costs a tenth of one of another, and the scheduler would choose anew in each round."""
+    if case.floor and len(PROCESSORS) > 1:
+        return {PROCESSORS[0]}, {PROCESSORS[1]}
+    return set(PROCESSORS), set(PROCESSORS)
+
+
 def one(kind, case, folder, results):
     """One case on one server: adds its figures to the results."""
-    with started(kind, folder) as server:
+    client, servers = places(case)
+    with on(client), contextlib.ExitStack() as stack:
+        with on(servers):
+            server = stack.enter_context(started(kind, folder))
         try:
             figures = measured(server, case.floor if kind == "floor" else case.run, case.kind)
         except Exception as error:  # one case that fails must not cost the rest of a long run
