@@ -37,7 +37,7 @@ pub fn report(tour: &Tour) -> String {
 
 /// Tables of published copies are shown row by row; SpdTest and the claim about loss in one line.
 pub(super) fn is_unfolded(table: &Filled) -> bool {
-    ["copy-times", "samba-speed", "wan-copy"].contains(&table.name.as_str())
+    ["copy-times", "pc-8088", "samba-speed", "wan-copy"].contains(&table.name.as_str())
 }
 
 /// What the first part did.
@@ -53,11 +53,14 @@ pub(super) fn copied(tour: &Tour) -> String {
 
 /// What the second part did.
 pub(super) fn predicted(tour: &Tour) -> String {
-    let cells = tour.tables.iter().map(|table| table.cells.len());
+    let cells = tour.tables.iter().flat_map(|table| &table.cells);
+    let published = cells.filter(|cell| cell.published.is_some());
     format!(
         "The lab ran the same engines over old stacks, cards and links in virtual time, beside {} published figures: {:.1} s. \
-         Each figure is a scenario: coax lab run TABLE/CELL --explain prints every value with its source.",
-        cells.sum::<usize>(),
+         Each figure is a scenario: coax lab run TABLE/CELL --explain prints every value with its source. Labels: fitted, a value \
+         was tuned to this figure; chosen, the figure suggested a whole number or a structure; predicted, all values have other \
+         sources. \"Without it\" is what the lab gives if the figure is not used.",
+        published.count(),
         tour.took[1].as_secs_f64()
     )
 }

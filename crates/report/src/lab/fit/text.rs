@@ -37,6 +37,10 @@ fn seconds(time: f64) -> String {
     }
 }
 
+/// How often the ranges were right: docs/evidence/fit.md.
+const COVERAGE: &str = "\nRanges of values are narrower than 90 %: on simulated machines with known values, 36 of 48 (75 %) were inside. \
+    Of times, 28 of 32 (88 %) were.\n";
+
 /// The whole report.
 pub fn text(found: &Estimate) -> String {
     let mut text = parameters(&found.parameters);
@@ -52,6 +56,7 @@ pub fn text(found: &Estimate) -> String {
             "{first} and {second} are known better together than alone: {how}."
         );
     }
+    text.push_str(COVERAGE);
     text.push_str(&advice(&found.parameters));
     text.push_str("\nMeasured copies and the fitted scenario\n\n");
     text.push_str(&fitted(&found.fitted));
