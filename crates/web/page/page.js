@@ -435,6 +435,8 @@ class Decoder {
     const more = decoded.rows_left ? [element('tr', {}, element('td', { colSpan: 4 }, `and ${decoded.rows_left} more fields`))] : [];
     $('decoded-fields').tBodies[0].replaceChildren(...decoded.rows.map((row, at) => this.row(row, at)), ...more);
     $('decoded-bytes').replaceChildren(...this.bytes(decoded));
+    $('decoded-seen').hidden = !decoded.seen;
+    $('decoded-seen').querySelector('pre').textContent = decoded.seen;
   }
 
   row({ at, len, depth, name, value, meaning, problem }, index) {

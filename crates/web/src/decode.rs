@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, anyhow};
 use coax_decode::{Field, Kind, bytes_of_digits};
-use coax_report::decode::{Shown, fields, heading, line, value};
+use coax_report::decode::{Shown, fields, heading, line, profiles, seen, value};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -61,6 +61,7 @@ pub fn typed(request: &str) -> Result<Value> {
         "title": decoded.title,
         "problems": decoded.problems().count(),
         "text": format!("{}{}\n", heading(&shown), fields(&shown)),
+        "seen": seen(&shown) + &profiles(&shown),
         "json": line(&shown),
         "bytes": bytes.iter().take(MAX_BYTES).collect::<Vec<_>>(),
         "length": bytes.len(),
@@ -113,6 +114,7 @@ mod tests {
             "{code}"
         );
         let text = told["text"].as_str().unwrap();
+        assert_eq!(told["seen"], "");
         assert!(text.contains(code["meaning"].as_str().unwrap()), "{text}");
     }
 

@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use super::output::WrongUsage;
 use coax_decode::{MAX_DIGITS, Message, bytes_of_digits};
 use coax_explain::capture;
-use coax_report::decode::{Place, Shown, fields, heading, line, seen, summary};
+use coax_report::decode::{Place, Shown, fields, heading, line, profiles, seen, summary};
 use coax_wire::time::Time;
 
 /// `coax decode`'s arguments.
@@ -41,7 +41,7 @@ pub struct DecodeArgs {
     /// One JSON object for each message, one a line
     #[arg(long, conflicts_with = "summary")]
     pub json: bool,
-    /// Also show which values real clients and servers sent in these fields, by the captures of coax's tests
+    /// Also show what real clients and servers send in these fields: by the captures of coax's tests and the client profiles
     #[arg(long, conflicts_with_all = ["summary", "json"])]
     pub seen: bool,
 }
@@ -174,7 +174,7 @@ fn rendered(args: &DecodeArgs, shown: &Shown<'_>) -> String {
         (_, true) => summary(shown),
         _ => {
             let values = match args.seen {
-                true => seen(shown),
+                true => seen(shown) + &profiles(shown),
                 false => String::new(),
             };
             format!("{}{}{values}\n", heading(shown), fields(shown))

@@ -1,10 +1,12 @@
 //! The fields of SMB and NetBIOS messages, as text and as JSON.
 
 mod json;
+mod profiles;
 mod seen;
 mod text;
 
 pub use json::line;
+pub use profiles::profiles;
 pub use seen::seen;
 pub use text::{fields, heading, summary, value};
 
