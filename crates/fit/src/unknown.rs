@@ -173,7 +173,7 @@ impl Unknown {
         Self::with_range(name, usual.range)
     }
 
-    /// One of [`USUAL`] or a key of a scenario, with a range: `A..B` (evenly) or `A..B:log` (evenly by factors). Both ends have a unit;
+    /// One of [`USUAL`] or a key of a scenario, with a range: `A..B` (evenly) or `A..B:log` (logarithmic). Both ends have a unit;
     /// the first may leave it out.
     ///
     /// # Errors

@@ -87,7 +87,11 @@ pub fn profiles(shown: &Shown<'_>) -> String {
         }
         let here = field.value.to_string();
         let is_sent = rows.keys().any(|(value, _)| *value == here);
-        let verdict = if is_sent { "" } else { ": no profile sends it" };
+        let verdict = if is_sent {
+            ""
+        } else {
+            ": not the usual value of any profile"
+        };
         let _ = writeln!(out, "  {group}.{} {here}{verdict}", field.name);
         for ((value, source), names) in rows {
             let mark = if value == here { '=' } else { ' ' };
@@ -149,7 +153,7 @@ mod tests {
     fn a_value_that_no_profile_sends_gets_no_mark() {
         let text = of(&set_up(0, 1599));
         assert!(
-            text.contains("MaxBufferSize 1599: no profile sends it\n"),
+            text.contains("MaxBufferSize 1599: not the usual value of any profile\n"),
             "{text}"
         );
         assert!(

@@ -7,7 +7,7 @@ use super::quantity::Quantity;
 /// Maximum number of values of a key.
 pub const MAX_VALUES: usize = 10_000;
 
-const FORMS: &str = "allowed are A..B (evenly), A..B:log (evenly by factors) and values with commas between them, such as \
+const FORMS: &str = "allowed are A..B (evenly), A..B:log (logarithmic) and values with commas between them, such as \
                      link.delay=0..60 ms, link.rate=1..100 Mbit/s:log or client=wfw-3.11,windows-98";
 
 /// A range that samples are taken from.
