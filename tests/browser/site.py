@@ -44,7 +44,8 @@ def fits(driver, page):
 def is_quiet(driver, page):
     if complaints := chrome.complaints(driver):
         yield f"{page} complains: {complaints}"
-    asked = [url for url in chrome.requests(driver) if not url.startswith((SITE.as_uri(), "data:"))]
+    # the worker of the web page is a blob that the page made itself
+    asked = [url for url in chrome.requests(driver) if not url.startswith((SITE.as_uri(), "data:", "blob:null/"))]
     if asked:
         yield f"{page} asks for {asked}"
 
