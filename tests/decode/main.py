@@ -46,8 +46,10 @@ def of_tshark(path):
             start = int(proto.get("pos"))
             # calls are those of the frame's message if it has only one; what tshark put together from several has other positions
             parts = [proto] + [call for call in calls if len(messages) == 1 and int(call.get("pos")) > start]
+            # a position before the message counts from the start of a buffer within it, such as the names of printers
             frames[number, proto.get("name")].append({(int(field.get("pos")) - start, int(field.get("size")), field.get("name"))
-                                                      for part in parts for field in fields_of(part) if int(field.get("size")) > 0})
+                                                      for part in parts for field in fields_of(part)
+                                                      if int(field.get("size")) > 0 and int(field.get("pos")) >= start})
     return frames
 
 

@@ -65,7 +65,7 @@ fn one_advice(out: &mut Paper, one: &FileAdvice) -> std::fmt::Result {
         out.prose("      - ", &harmless(detail))?;
     }
     for note in &one.notes {
-        out.prose("      note: ", note)?;
+        out.prose("      usual advice: ", note)?;
     }
     Ok(())
 }

@@ -120,7 +120,7 @@ fn text(found: &Advice) -> String {
             step.before_s, step.after_s, step.file, step.line
         );
         if let Some(note) = step.note {
-            let _ = writeln!(text, "                         note: {note}");
+            let _ = writeln!(text, "                         usual advice: {note}");
         }
         let _ = writeln!(text, "                         source: {}", step.source);
     }
