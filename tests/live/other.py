@@ -56,7 +56,7 @@ def pysmb(arguments, file):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("library", "verb", "host", "share", "user", "password"):
+    for name in ("client", "verb", "host", "share", "user", "password"):
         parser.add_argument(name)
     parser.add_argument("local", type=Path)
     parser.add_argument("--pause-ms", type=int, default=0)
@@ -64,7 +64,7 @@ def main():
     arguments = parser.parse_args()
     mode = "wb" if arguments.verb == "get" else "rb"
     file = SlowFile(arguments.local, mode, arguments.pause_ms / 1e3, arguments.each)
-    {"impacket": impacket, "pysmb": pysmb}[arguments.library](arguments, file)
+    {"impacket": impacket, "pysmb": pysmb}[arguments.client](arguments, file)
 
 
 if __name__ == "__main__":

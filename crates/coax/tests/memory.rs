@@ -186,7 +186,7 @@ impl Server {
     }
 }
 
-/// So many connections, several at a time.
+/// Opens and closes this number of connections; several are open at the same time.
 fn visits(address: &str, count: usize, manager: &Mutex<Manager>) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {

@@ -5,7 +5,7 @@ use coax_wire::rpc::{HEADER_LEN, pfc, ptype};
 use super::{
     ndr,
     pipes::Pipe,
-    table::{Table, uuid_text},
+    table::{Call, Table, uuid_text},
 };
 use crate::{
     data,
@@ -199,7 +199,11 @@ fn request(
         return stub(walk);
     };
     noted(walk, "Opnum").meaning = interface.title(opnum);
-    let call = interface.call(opnum, direction);
+    arguments(walk, header, interface.call(opnum, direction))
+}
+
+/// The arguments, if the call is known and this message has its start.
+fn arguments(walk: &mut Walk<'_, '_>, header: &Header, call: Option<&Call>) -> Step {
     match call.filter(|_| header.flags & pfc::FIRST != 0) {
         Some(call) => ndr::arguments(walk, &call.arguments, header.flags & pfc::LAST != 0),
         None => stub(walk),
@@ -220,11 +224,7 @@ fn response(
         return stub(walk);
     };
     noted(walk, "CallId").meaning = interface.title(opnum);
-    let call = interface.call(opnum, direction);
-    match call.filter(|_| header.flags & pfc::FIRST != 0) {
-        Some(call) => ndr::arguments(walk, &call.arguments, header.flags & pfc::LAST != 0),
-        None => stub(walk),
-    }
+    arguments(walk, header, interface.call(opnum, direction))
 }
 
 fn fault(walk: &mut Walk<'_, '_>, header: &Header, pipe: &Pipe) -> Step {
