@@ -343,7 +343,7 @@ def main(words=None):
     with tempfile.TemporaryDirectory(prefix="explain-real-") as scratch:
         Path(scratch).chmod(0o755)
         if arguments.pairs:
-            rows = pairs.run(arguments.seed, arguments.pairs, arguments.reveal, prepare(Path(scratch)), Path(scratch))
+            rows = pairs.run(arguments, prepare(Path(scratch)), Path(scratch))
         else:
             rows, failed = (again if arguments.source else make)(arguments, Path(scratch))
             print("\n" + "\n".join(summary(rows)))

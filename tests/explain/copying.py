@@ -186,12 +186,13 @@ def tell(pids, number):
 
 
 def local_files(wanted, folder, running):
-    """Source and target of each file: (name, size, local path, remote path)."""
+    """The client's folder, and (name, size, verb) of each file."""
     local = folder / "local"
     local.mkdir(exist_ok=True)
-    files = [(FILE, wanted.bytes)] + ([(OTHER_FILE, wanted.bytes // 2)] if wanted.beside else [])
-    for name, size in files:
-        fill((running.folder if wanted.verb == "get" else local) / name, size)
+    files = [(FILE, wanted.bytes, wanted.verb)]
+    files += [(OTHER_FILE, wanted.bytes // 2, wanted.beside_verb or wanted.verb)] if wanted.beside else []
+    for name, size, verb in files:
+        fill((running.folder if verb == "get" else local) / name, size)
     return local, files
 
 
@@ -199,7 +200,7 @@ def run_clients(wanted, there, running, local, scratch, server_pid):
     """Both clients to their end. Threads' waiting times before and after are in the result."""
     clients = [programs.start_client(wanted, there, running, local / FILE, FILE, scratch)]
     if wanted.beside:
-        other = dataclasses.replace(wanted, client=wanted.beside, client_stop=(), client_delay_us=0, block=0)
+        other = dataclasses.replace(wanted, client=wanted.beside, client_stop=(), client_delay_us=0, block=0, verb=wanted.beside_verb or wanted.verb)
         clients.append(programs.start_client(other, there, running, local / OTHER_FILE, OTHER_FILE, scratch))
     stops = [(clients[0].pid, *wanted.client_stop)] if wanted.client_stop else []
     stops += [(server_pid, *wanted.server_stop)] if wanted.server_stop else []
@@ -236,8 +237,7 @@ def perform(wanted, folder, scratch):
         with bench.captured(there.hosts, folder, wanted.snap):
             waited = run_clients(wanted, there, running, local, scratch, running.pid)
         kernel = {end: {name: value - before[end][name] for name, value in bench.counters(there.hosts[end]).items()} for end in ENDS}
-        target = local if wanted.verb == "get" else running.folder
-        wrong = [name for name, size in files if not same(target / name, size)]
+        wrong = [name for name, size, verb in files if not same((local if verb == "get" else running.folder) / name, size)]
         tracer.stop(folder)
         there.stop()
         addresses = dict(there.addresses)
@@ -261,6 +261,8 @@ def judge(recorded):
     except ValueError as error:
         raise Rejected(str(error)) from None
     parts = referee.partition(events, begin, end, to_server)
+    if sum(parts.values()) != end - begin:
+        raise RuntimeError(f"the referee's sums are not exact: {sum(parts.values())} of {end - begin} ns")
     share = waited_between(recorded.waited, begin, end) / (end - begin)
     late = sorted(packet.late for packet in packets if packet.fate == bench.DELIVERED)
     link = {"packets": len(packets), "late_median_us": late[len(late) // 2] / 1e3, "late_99_us": late[len(late) * 99 // 100] / 1e3}

@@ -56,7 +56,10 @@ CHANGES = (
     Change("requests in flight", (), {"client": "modern"}, profile("windows-2000")),
     Change("larger blocks", (), {"block": 0}, lambda to: 0 < to.block < 16_000 and to.client in ("impacket", "apart")),
 )
-FAMILIES = ("nagle", "small-requests", "client-window", "server-window", "send-buffer", "no-raw", "synchronous", "signed", "old-clients")
+FAMILIES = ("nagle", "small-requests", "client-window", "server-window", "send-buffer", "no-raw", "synchronous", "signed", "old-clients", "shallow-queue")
+# families that nobody inspects, for an exam
+HELD_OUT = ("nagle-far", "nagle-server", "small-requests-far", "small-buffers", "window-near-product", "send-limits", "raw-loss", "synchronous-far",
+            "signed-far", "old-clients-far", "two-packet-queue")
 DEEP_MS = 300
 
 
@@ -74,9 +77,9 @@ def changed(to):
     return found + ([("a deeper queue", (), deeper(to))] if deeper(to) else [])
 
 
-def choose(seed, count, lacking):
-    """So many scenarios to which a change applies."""
-    families = [*FAMILIES, "shallow-queue"]
+def choose(seed, count, lacking, development=False):
+    """So many scenarios to which a change applies. Development: from no family that is held out."""
+    families = [*FAMILIES, *(() if development else HELD_OUT)]
     random.Random(f"pairs/{seed}").shuffle(families)
     found, turn = [], 0
     while len(found) < count and turn < 20 * count:
@@ -155,11 +158,12 @@ def summary(rows):
         yield f"best measured change is the first advice: {sum(row['first_right'] for row in helpful)} of {len(helpful)}"
 
 
-def run(seed, count, reveal, lacking, scratch):
+def run(arguments, lacking, scratch):
     """Makes the pairs. The rows."""
+    seed, reveal = arguments.seed, arguments.reveal
     rows = []
     print(f"seed {seed}\n\n{HEADER}", flush=True)
-    for wanted in choose(seed, count, lacking):
+    for wanted in choose(seed, arguments.pairs, lacking, arguments.development):
         hidden = scenario.held_out(wanted.family) and not reveal
         try:
             found = list(example(wanted, scratch))
