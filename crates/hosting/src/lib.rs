@@ -1,16 +1,12 @@
 //! Serves one web page to browsers on this machine.
 //!
-//! [`Request`] reads the head of an HTTP/1.1 request, [`answer`] decides what to answer, `serve` moves the bytes, [`find`] finds the page's
-//! file. There is one resource and nothing to configure, so this is all of HTTP that it needs: one request for each connection, GET and HEAD.
+//! [`find`] finds the page's file, [`Hosting`] serves it with the crate `http`. There is one resource and nothing to configure.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod answer;
 mod find;
-mod request;
-mod serve;
+mod site;
 
-pub use answer::{Answer, POLICY, answer};
+pub use coax_http::Limits;
 pub use find::{Page, Refusal, candidates, find};
-pub use request::{MAX_HEAD, Method, Request, Wrong};
-pub use serve::{Hosting, Limits};
+pub use site::{Hosting, POLICY};

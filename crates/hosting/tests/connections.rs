@@ -9,12 +9,15 @@ use std::{
     time::Duration,
 };
 
-use coax_hosting::{Hosting, Limits, MAX_HEAD, Page};
+use coax_hosting::{Hosting, Limits, POLICY, Page};
+use coax_http::HEAD_MAX;
 
 const LIMITS: Limits = Limits {
-    threads: 2,
+    connections: 8,
     head: Duration::from_millis(400),
-    body: Duration::from_secs(20),
+    body: Duration::from_millis(400),
+    idle: Duration::from_millis(400),
+    stall: Duration::from_secs(20),
 };
 
 fn page() -> Page {
@@ -60,16 +63,19 @@ fn the_page_arrives_whole_and_a_head_request_gets_its_length_only() {
     let address = hosted();
     let (head, body) = asked(
         address,
-        &format!("GET / HTTP/1.1\r\nHost: {address}\r\n\r\n"),
+        &format!("GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"),
     );
     assert!(
         head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("\r\nContent-Length: 3000000\r\n"),
         "{head}"
     );
-    assert!(head.contains("Content-Security-Policy: default-src 'none'; ") && body == page().bytes);
+    assert!(
+        head.contains(&format!("\r\nContent-Security-Policy: {POLICY}\r\n"))
+            && body == page().bytes
+    );
     let (head, body) = asked(
         address,
-        &format!("HEAD / HTTP/1.1\r\nHost: {address}\r\n\r\n"),
+        &format!("HEAD / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"),
     );
     assert!(head.contains("\r\nContent-Length: 3000000\r\n") && body.is_empty());
     // byte by byte, with a body that nobody reads
@@ -85,28 +91,112 @@ fn the_page_arrives_whole_and_a_head_request_gets_its_length_only() {
     );
 }
 
+fn status(address: SocketAddr, line: &str, host: &str) -> u16 {
+    let request = format!("{line} HTTP/1.1\r\n{host}Connection: close\r\n\r\n");
+    let (head, body) = asked(address, &request);
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    assert_eq!(
+        body == page().bytes,
+        status == 200 && !line.starts_with("HEAD"),
+        "{request}"
+    );
+    status
+}
+
 #[test]
-fn the_name_of_another_host_is_refused() {
+fn the_page_has_two_paths_and_two_methods() {
     let address = hosted();
-    let (head, body) = asked(address, "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+    let host = format!("Host: {address}\r\n");
+    for (line, expected) in [
+        ("GET /", 200),
+        ("GET /index.html?x#y", 200),
+        ("HEAD /index.html", 200),
+        ("GET /../etc/passwd", 404),
+        ("HEAD /x", 404),
+        ("POST /", 405),
+        ("DELETE /", 405),
+        ("GET http://127.0.0.1/", 400),
+    ] {
+        assert_eq!(status(address, line, &host), expected, "{line}");
+    }
+}
+
+#[test]
+fn only_names_of_this_address_are_served() {
+    let address = hosted();
+    let port = address.port();
+    for host in [format!("localhost:{port}"), address.to_string()] {
+        let host = format!("Host: {host}\r\n");
+        assert_eq!(status(address, "GET /", &host), 200, "{host}");
+    }
+    for host in [
+        format!("evil.example:{port}"),
+        "evil.example".into(),
+        "localhost".into(),
+        "127.0.0.1".into(),
+        format!("127.0.0.2:{port}"),
+        format!("[::1]:{port}"),
+        format!("localhost:{port}:{port}"),
+        String::new(),
+    ] {
+        let host = format!("Host: {host}\r\n");
+        assert_eq!(status(address, "GET /", &host), 421, "{host}");
+    }
+    assert_eq!(status(address, "GET /", ""), 400);
+    let twice = format!("Host: {address}\r\nHost: {address}\r\n");
+    assert_eq!(status(address, "GET /", &twice), 400);
+    let (head, _) = asked(address, "GET / HTTP/2.0\r\nHost: a\r\n\r\n");
     assert!(
-        head.starts_with("HTTP/1.1 421 ") && body == b"421 Misdirected Request\n",
+        head.starts_with("HTTP/1.1 505 HTTP Version Not Supported\r\n"),
         "{head}"
     );
 }
 
 #[test]
-fn silent_slow_and_endless_clients_keep_no_thread() {
+fn one_connection_serves_several_requests() {
     let address = hosted();
-    // more than there are threads
-    let silent: Vec<TcpStream> = (0..6).map(|_| connected(address)).collect();
+    let mut stream = connected(address);
+    let next = format!("GET /x HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    let last = format!("HEAD / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream
+        .write_all(format!("{next}{next}{last}").as_bytes())
+        .unwrap();
+    let mut all = String::new();
+    stream.read_to_string(&mut all).unwrap();
+    assert_eq!(all.matches("HTTP/1.1 404 ").count(), 2, "{all}");
+    assert_eq!(all.matches("HTTP/1.1 200 ").count(), 1, "{all}");
+}
+
+#[test]
+fn connections_beyond_the_limit_are_refused_and_the_place_becomes_free() {
+    let address = hosted();
+    let held: Vec<TcpStream> = (0..LIMITS.connections)
+        .map(|_| connected(address))
+        .collect();
+    let (head, _) = answer(connected(address));
+    assert!(
+        head.starts_with("HTTP/1.1 503 ") && head.contains("\r\nRetry-After: "),
+        "{head}"
+    );
+    drop(held);
+    thread::sleep(LIMITS.idle * 2);
+    assert_eq!(
+        status(address, "GET /", &format!("Host: {address}\r\n")),
+        200
+    );
+}
+
+#[test]
+fn silent_slow_and_endless_clients_lose_their_connection() {
+    let address = hosted();
+    let silent: Vec<TcpStream> = (0..4).map(|_| connected(address)).collect();
     let mut slow = connected(address);
     slow.write_all(b"GET / HT").unwrap();
     let (head, _) = answer(slow);
     assert!(head.starts_with("HTTP/1.1 408 "), "{head}");
     let mut endless = connected(address);
-    // the server answers and closes before it has read everything
-    let _ = endless.write_all(format!("GET / HTTP/1.1\r\nX: {}", "x".repeat(MAX_HEAD)).as_bytes());
+    // the server answers before it has read everything
+    let _ = endless.write_all(format!("GET / HTTP/1.1\r\nX: {}", "x".repeat(HEAD_MAX)).as_bytes());
     let (head, _) = answer(endless);
     assert!(head.starts_with("HTTP/1.1 431 "), "{head}");
     for mut stream in silent {
@@ -117,7 +207,7 @@ fn silent_slow_and_endless_clients_keep_no_thread() {
     half.shutdown(Shutdown::Both).unwrap();
     let (head, _) = asked(
         address,
-        &format!("GET / HTTP/1.1\r\nHost: {address}\r\n\r\n"),
+        &format!("GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"),
     );
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
 }

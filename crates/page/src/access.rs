@@ -4,13 +4,12 @@
 //! machine in `Host`, so that a page of another site cannot reach it under a name of its own (DNS rebinding). Changes
 //! must come from the page itself (`Origin`, Fetch Metadata). If there is a token, a reader must have shown it.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
+use coax_http::{Head, Method, Port, Refused, is_own};
 use coax_serve::web::Token;
 use rustix::rand::{GetRandomFlags, getrandom};
 use subtle::ConstantTimeEq as _;
-
-use crate::http::{Head, Method, Refused};
 
 /// The cookie of readers that have shown the token.
 const COOKIE: &str = "coax-page";
@@ -62,14 +61,19 @@ impl Access {
         purpose: Purpose,
         local: SocketAddr,
     ) -> Result<(), Refused> {
-        if !self.is_own(&head.host, local.ip()) {
+        if !is_own(&head.host, local, &self.names, Port::Any) {
             return Err(Refused {
                 status: 421,
                 why: "the page answers only under this machine's address or name: see docs/live.md",
             });
         }
         let changes = matches!(purpose, Purpose::Change | Purpose::LogIn);
-        if changes != (head.method == Method::Post) {
+        let is_allowed = match head.method {
+            Method::Get | Method::Head => !changes,
+            Method::Post => changes,
+            Method::Other => false,
+        };
+        if !is_allowed {
             return Err(Refused {
                 status: 405,
                 why: if changes { "use POST" } else { "use GET" },
@@ -125,20 +129,6 @@ impl Access {
         let cookies = head.cookie.as_deref().unwrap_or_default().split(';');
         let mut pairs = cookies.filter_map(|cookie| cookie.trim().split_once('='));
         pairs.any(|(name, value)| name == COOKIE && is_same(&self.session, value))
-    }
-
-    /// Whether `host` is this machine. The port may differ, because of `ssh -L`.
-    fn is_own(&self, host: &str, local: IpAddr) -> bool {
-        let name = match host.strip_prefix('[') {
-            Some(rest) => rest.split(']').next().unwrap_or_default(),
-            None => host.split(':').next().unwrap_or_default(),
-        };
-        let local = local.to_canonical();
-        if let Ok(address) = name.parse::<IpAddr>() {
-            return address.to_canonical() == local;
-        }
-        let name = name.trim_end_matches('.').to_ascii_lowercase();
-        (name == "localhost" && local.is_loopback()) || self.names.contains(&name)
     }
 }
 

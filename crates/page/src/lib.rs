@@ -1,18 +1,15 @@
 //! The web page of a running server, and its metrics.
 //!
-//! `accept` limits connections; each is served by `http`, a small server of HTTP/1.1. `site` answers requests that
-//! `access` admits. `live` looks at the server once a second while anybody watches, and all readers get the same text.
+//! The crate `http` limits and serves connections. `site` answers requests that `access` admits. `live` looks at the server once a second while anybody watches, and all readers get the same text.
 //! `history` keeps a day. `recording` makes captures. `metrics` writes OpenMetrics. What is shown comes from a
 //! [`Source`], so that the page can be tested without a server.
 //!
 //! **Invariant:** whatever readers do, at most one look at the server is under way, and memory and connections are bounded.
 
-mod accept;
 mod access;
 mod files;
 mod frame;
 mod history;
-mod http;
 mod limits;
 mod live;
 mod metrics;
@@ -27,7 +24,6 @@ use std::{future::Future, sync::Arc};
 use coax_serve::web::Door;
 
 pub use history::{Day, Series};
-pub use http::{Head, Method, Refused, read_head};
 pub use limits::Limits;
 pub use metrics::FAMILIES;
 pub use recording::Contents;
@@ -49,7 +45,7 @@ pub fn start(
     let site = Arc::new(site::Site::new(access, source, limits));
     tokio::spawn(async move {
         tokio::select! {
-            () = accept::accept(listener, site.clone()) => {}
+            () = coax_http::accept(listener, site.clone(), limits.http) => {}
             () = site.watch() => {}
             () = ended => {}
         }

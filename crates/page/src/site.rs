@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use coax_http::{Answering, Body, Refused, Request, Response, Service};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::{
@@ -18,7 +19,6 @@ use tokio::{
 use crate::{
     access::{Access, Purpose},
     files,
-    http::{Body, Refused, Request, Response, Service},
     limits::Limits,
     live::Live,
     metrics,
@@ -30,6 +30,9 @@ use crate::{
 const WRONG_TOKEN: Duration = Duration::from_millis(250);
 /// Time between two notices about wrong tokens.
 const NOTICE: Duration = Duration::from_secs(60);
+/// What may be loaded and sent: only what comes from the page's own address.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+    form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 /// What the page of a capture may do: run its own script in an origin of its own, and load nothing.
 const EXPLAINED: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts";
@@ -149,16 +152,26 @@ impl Site {
         self.is_closed.send_replace(true);
     }
 
-    /// Waits for [`Self::close`].
-    pub(crate) async fn closed(&self) {
-        let _ = self.is_closed.subscribe().wait_for(|closed| *closed).await;
-    }
-
     /// Counts a refusal.
-    pub(crate) fn refused(&self, why: &'static str) {
+    fn refused(&self, why: &'static str) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         let count = refused.entry(why).or_default();
         *count = count.saturating_add(1);
+    }
+
+    async fn respond(&self, request: Request, local: SocketAddr) -> Response {
+        let place = Place::of(&request.head.path);
+        let purpose = place.map_or(Purpose::Page, Place::purpose);
+        if let Err(refused) = self.access.check(&request.head, purpose, local) {
+            return self.refuse(refused, place);
+        }
+        match place {
+            Some(place) => self.show(place, &request.body).await,
+            None => {
+                let why = "there is nothing at this address";
+                self.refuse(Refused { status: 404, why }, None)
+            }
+        }
     }
 
     fn refuse(&self, refused: Refused, place: Option<Place>) -> Response {
@@ -336,7 +349,8 @@ impl Site {
     fn explained(&self, id: u64) -> Response {
         match self.recordings.page(id) {
             Some(Ok(page)) => {
-                Response::new(200, "text/html; charset=utf-8", Body::Shared(page)).policy(EXPLAINED)
+                Response::new(200, "text/html; charset=utf-8", Body::Shared(page.into()))
+                    .policy(EXPLAINED)
             }
             Some(Err(why)) => Response::error(404, &why),
             None => Response::error(404, "this recording is not kept any more"),
@@ -345,19 +359,22 @@ impl Site {
 }
 
 impl Service for Site {
-    async fn answer(&self, request: Request, local: SocketAddr) -> Response {
-        let place = Place::of(&request.head.path);
-        let purpose = place.map_or(Purpose::Page, Place::purpose);
-        if let Err(refused) = self.access.check(&request.head, purpose, local) {
-            return self.refuse(refused, place);
-        }
-        match place {
-            Some(place) => self.show(place, &request.body).await,
-            None => {
-                let why = "there is nothing at this address";
-                self.refuse(Refused { status: 404, why }, None)
-            }
-        }
+    fn answer(&self, request: Request, local: SocketAddr) -> Answering<'_> {
+        Box::pin(self.respond(request, local))
+    }
+
+    fn policy(&self) -> &'static str {
+        POLICY
+    }
+
+    fn is_full(&self) {
+        self.refused("connections");
+    }
+
+    fn closed(&self) -> Answering<'_, ()> {
+        Box::pin(async {
+            let _ = self.is_closed.subscribe().wait_for(|closed| *closed).await;
+        })
     }
 }
 

@@ -11,14 +11,17 @@ use coax_page::Limits;
 use super::json_of;
 use crate::kit::{self, Fake, Site, get, post};
 
+fn with(change: impl FnOnce(&mut coax_http::Limits)) -> Limits {
+    let mut limits = kit::limits();
+    change(&mut limits.http);
+    limits
+}
+
 #[test]
 fn a_reader_that_reads_nothing_is_dropped_and_delays_nobody() {
     let fake = Fake::default();
     fake.padding.store(2_000_000, Ordering::SeqCst);
-    let limits = Limits {
-        stall: Duration::from_millis(700),
-        ..kit::limits()
-    };
+    let limits = with(|http| http.stall = Duration::from_millis(700));
     let site = Site::open_with(fake, None, limits);
     let slow = site.events();
     let mut fast = site.events();
@@ -45,8 +48,7 @@ fn a_reader_that_reads_nothing_is_dropped_and_delays_nobody() {
 fn readers_and_connections_beyond_the_limits_are_told_so_and_come_again_later() {
     let limits = Limits {
         readers: 2,
-        connections: 4,
-        ..kit::limits()
+        ..with(|http| http.connections = 4)
     };
     let site = Site::open_with(Fake::default(), None, limits);
     let (one, two) = (site.events(), site.events());
@@ -84,12 +86,10 @@ fn a_thousand_connections_at_once_are_answered_or_closed_and_none_stays() {
 
 #[test]
 fn slow_senders_lose_their_connection() {
-    let limits = Limits {
-        head: Duration::from_millis(300),
-        body: Duration::from_millis(300),
-        idle: Duration::from_millis(300),
-        ..kit::limits()
-    };
+    let limits = with(|http| {
+        let short = Duration::from_millis(300);
+        (http.head, http.body, http.idle) = (short, short, short);
+    });
     let site = Site::open_with(Fake::default(), None, limits);
     for (text, status) in [
         ("GET / HT", "408"),
@@ -144,7 +144,12 @@ fn what_is_too_large_or_no_request_is_refused() {
             ),
             411,
         ),
-        (format!("DELETE / HTTP/1.1\r\n{host}\r\n"), 405),
+        (
+            format!("DELETE / HTTP/1.1\r\n{host}Connection: close\r\n\r\n"),
+            405,
+        ),
+        ("GET / HTTP/1.1\r\n\r\n".into(), 400),
+        (format!("GET / HTTP/2.0\r\n{host}\r\n"), 505),
         ("\x16\x03\x01\x02\x00\x01\x00\x01\x7c\x03\x03".into(), 400),
         ("\r\n\r\n\r\n \r\n".into(), 400),
         (

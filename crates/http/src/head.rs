@@ -1,7 +1,7 @@
 //! The head of a request.
 
-/// The longest head, bytes.
-pub(super) const HEAD_MAX: usize = 16 << 10;
+/// The longest head, bytes. Browsers send the cookies of all programs on this machine, whatever their port.
+pub const HEAD_MAX: usize = 16 << 10;
 /// The longest target, bytes.
 const TARGET_MAX: usize = 2048;
 /// Fields at most.
@@ -18,6 +18,8 @@ pub enum Method {
     Head,
     /// POST.
     Post,
+    /// Another one, which no service allows.
+    Other,
 }
 
 /// A head.
@@ -25,7 +27,7 @@ pub enum Method {
 pub struct Head {
     /// The method.
     pub method: Method,
-    /// The target's path.
+    /// The target's path: visible characters that begin with '/'.
     pub path: String,
     /// Field `Host`.
     pub host: String,
@@ -70,25 +72,41 @@ pub fn read_head(bytes: &[u8]) -> Result<Option<Head>, Refused> {
     let len = match request.parse(bytes) {
         Ok(httparse::Status::Complete(len)) if len <= HEAD_MAX => len,
         Ok(httparse::Status::Partial) if bytes.len() < HEAD_MAX => return Ok(None),
-        Ok(_) => return Err(refused(431, "the head of the request has more than 16 KiB")),
+        Ok(_) => {
+            let why = "the head of the request has more than 16 KiB: delete this address's cookies";
+            return Err(refused(431, why));
+        }
         Err(httparse::Error::TooManyHeaders) => {
             return Err(refused(431, "the request has more than 64 fields"));
         }
+        Err(httparse::Error::Version) => return Err(refused(505, "use HTTP/1.1")),
         Err(_) => return Err(refused(400, "this is no request of HTTP/1.1")),
     };
+    // Lines end with CR and LF only: another reader of the same bytes may take other line ends differently (RFC 9112 section 2.2).
+    let head = bytes.get(..len).unwrap_or_default();
+    let ends = head.iter().filter(|byte| **byte == b'\n').count();
+    if ends != head.windows(2).filter(|two| two == b"\r\n").count() {
+        return Err(refused(
+            400,
+            "a line of the request does not end with CR and LF",
+        ));
+    }
     let method = match request.method {
         Some("GET") => Method::Get,
         Some("HEAD") => Method::Head,
         Some("POST") => Method::Post,
-        _ => return Err(refused(405, "the page knows GET, HEAD and POST")),
+        _ => Method::Other,
     };
     let target = request.path.unwrap_or_default();
+    if !target.starts_with('/') || !target.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(refused(400, "the address does not begin with '/'"));
+    }
     if target.len() > TARGET_MAX {
         return Err(refused(414, "the address has more than 2,048 bytes"));
     }
     let mut head = Head {
         method,
-        path: target.split('?').next().unwrap_or_default().into(),
+        path: target.split(['?', '#']).next().unwrap_or_default().into(),
         host: String::new(),
         origin: None,
         fetch_site: None,
@@ -131,7 +149,8 @@ fn fill(head: &mut Head, fields: &[httparse::Header<'_>]) -> Result<(), Refused>
             return Err(refused(400, "a field of the request is there twice"));
         }
     }
-    head.host = host.unwrap_or_default();
+    // RFC 9112 section 3.2
+    head.host = host.ok_or(refused(400, "the request has no field Host"))?;
     if let Some(length) = length {
         // RFC 9110 §8.6: digits only, so no sign.
         let digits = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
@@ -153,7 +172,7 @@ fn names(value: &str, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     use super::*;
 
     fn status(text: &str) -> u16 {
@@ -181,22 +200,50 @@ mod tests {
     fn what_is_no_request_or_too_large_is_refused_with_the_right_status() {
         for (text, expected) in [
             ("GET / HTTP/1.1\r\nHost: a\r\n", 0),
-            ("GET / HTTP/1.1\r\n\r\n", 200),
+            ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 200),
+            ("GET / HTTP/1.0\r\nHost: a\r\n\r\n", 200),
+            ("BREW / HTTP/1.1\r\nHost: a\r\n\r\n", 200),
+            ("GET / HTTP/1.1\r\n\r\n", 400),
+            ("GET / HTTP/1.0\r\n\r\n", 400),
             ("\x16\x03\x01\x02\x00\x01", 400),
-            ("GET / HTTP/2.0\r\n\r\n", 400),
-            ("BREW / HTTP/1.1\r\n\r\n", 405),
-            ("POST / HTTP/1.1\r\nContent-Length: 4097\r\n\r\n", 413),
+            ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505),
+            ("GET / HTTP/1.2\r\nHost: a\r\n\r\n", 505),
+            ("GET /\r\nHost: a\r\n\r\n", 400),
+            ("GET / HTTP/1.1 x\r\nHost: a\r\n\r\n", 400),
+            ("GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+            ("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+            ("GET /\u{e4} HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+            ("G\0T / HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+            ("GET / HTTP/1.1\nHost: a\n\n", 400),
+            ("GET / HTTP/1.1\r\nHost: a\nx: y\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nHost\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n", 400),
             (
-                "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4097\r\n\r\n",
                 413,
             ),
-            ("POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
-            ("POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\n", 400),
             (
-                "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+                413,
+            ),
+            (
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
                 400,
             ),
-            ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
+            (
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\n",
+                400,
+            ),
+            (
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+                400,
+            ),
+            (
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+                411,
+            ),
             ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
         ] {
             assert_eq!(status(text), expected, "{text}");
@@ -204,15 +251,15 @@ mod tests {
         let field = "x: y\r\n";
         assert_eq!(
             status(&format!(
-                "GET / HTTP/1.1\r\n{}\r\n",
-                field.repeat(FIELDS_MAX)
+                "GET / HTTP/1.1\r\nHost: a\r\n{}\r\n",
+                field.repeat(FIELDS_MAX - 1)
             )),
             200
         );
         assert_eq!(
             status(&format!(
-                "GET / HTTP/1.1\r\n{}\r\n",
-                field.repeat(FIELDS_MAX + 1)
+                "GET / HTTP/1.1\r\nHost: a\r\n{}\r\n",
+                field.repeat(FIELDS_MAX)
             )),
             431
         );
@@ -238,11 +285,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_request_with_any_changed_byte_has_a_path_and_a_host_without_blanks_or_is_refused() {
+        let whole = b"GET /index.html HTTP/1.1\r\nHost: localhost:80\r\nA: b\r\n\r\n";
+        for at in 0..whole.len() {
+            for byte in 0..=u8::MAX {
+                let mut changed = *whole;
+                changed[at] = byte;
+                check(&changed);
+            }
+        }
+    }
+
     fn check(bytes: &[u8]) {
         match read_head(bytes) {
-            Ok(Some(head)) => assert!(head.len <= bytes.len() && head.body <= BODY_MAX),
+            Ok(Some(head)) => {
+                assert!(head.len <= bytes.len() && head.body <= BODY_MAX);
+                assert!(head.path.starts_with('/'), "{head:?}");
+                assert!(head.path.bytes().all(|byte| byte.is_ascii_graphic()));
+                assert!(!head.host.contains(['\r', '\n', '\0']), "{head:?}");
+            }
             Ok(None) => assert!(bytes.len() < HEAD_MAX),
-            Err(refused) => assert!((400..500).contains(&refused.status)),
+            Err(refused) => assert!((400..=505).contains(&refused.status)),
         }
     }
 }

@@ -5,18 +5,18 @@ use std::{sync::Arc, time::Duration};
 use tokio::{net::TcpListener, sync::Semaphore, time::sleep};
 
 use crate::{
-    http::{self, Response},
-    site::Site,
+    Limits, Response, Service,
+    connection::{refuse, serve},
 };
 
-/// Connections that are being refused; further ones are closed without a word.
+/// Connections that are being refused; further ones are closed without a response.
 const REFUSALS: usize = 16;
 /// The pause after a connection that cannot be accepted.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Accepts readers until it is dropped.
-pub(crate) async fn accept(listener: TcpListener, site: Arc<Site>) {
-    let places = Arc::new(Semaphore::new(site.limits.connections));
+/// Accepts clients until it is dropped. Connections go on until [`Service::closed`].
+pub async fn accept(listener: TcpListener, service: Arc<dyn Service>, limits: Limits) {
+    let places = Arc::new(Semaphore::new(limits.connections));
     let refusals = Arc::new(Semaphore::new(REFUSALS));
     loop {
         let stream = match listener.accept().await {
@@ -29,23 +29,22 @@ pub(crate) async fn accept(listener: TcpListener, site: Arc<Site>) {
         };
         let _ = stream.set_nodelay(true);
         if let Ok(place) = places.clone().try_acquire_owned() {
-            let site = site.clone();
+            let service = service.clone();
             tokio::spawn(async move {
-                let limits = site.limits;
                 tokio::select! {
-                    () = http::serve(stream, &*site, &limits) => {}
-                    () = site.closed() => {}
+                    () = serve(stream, &*service, &limits) => {}
+                    () = service.closed() => {}
                 }
                 drop(place);
             });
             continue;
         }
-        site.refused("connections");
+        service.is_full();
         if let Ok(place) = refusals.clone().try_acquire_owned() {
             tokio::spawn(async move {
                 let why = "too many connections to this page: close other tabs and try again";
                 let response = Response::error(503, why).field("Retry-After", "5");
-                http::refuse(&stream, &response).await;
+                refuse(&stream, &response).await;
                 drop(place);
             });
         }

@@ -4,29 +4,25 @@ use std::{borrow::Cow, fs::File, sync::Arc};
 
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use super::Refused;
-
-/// What may be loaded and sent: only what comes from the page's own address.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-    form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+use crate::Refused;
 
 /// A response.
 #[derive(Debug)]
-pub(crate) struct Response {
+pub struct Response {
     status: u16,
     kind: &'static str,
-    policy: &'static str,
+    policy: Option<&'static str>,
     fields: Vec<(&'static str, String)>,
     pub(crate) body: Body,
 }
 
 /// Its body.
 #[derive(Debug)]
-pub(crate) enum Body {
+pub enum Body {
     /// Text.
     Text(Cow<'static, str>),
-    /// Text that several responses share.
-    Shared(Arc<str>),
+    /// Bytes that several responses share.
+    Shared(Arc<[u8]>),
     /// The beginning of a file.
     File(Arc<File>, u64),
     /// Each new text as an event, until the reader goes. The permit is the reader's.
@@ -34,46 +30,47 @@ pub(crate) enum Body {
 }
 
 impl Response {
-    pub(crate) fn new(status: u16, kind: &'static str, body: Body) -> Self {
+    /// With this status and this media type.
+    pub fn new(status: u16, kind: &'static str, body: Body) -> Self {
         Self {
             status,
             kind,
-            policy: POLICY,
+            policy: None,
             fields: Vec::new(),
             body,
         }
     }
 
     /// A page.
-    pub(crate) fn html(status: u16, text: impl Into<Cow<'static, str>>) -> Self {
+    pub fn html(status: u16, text: impl Into<Cow<'static, str>>) -> Self {
         Self::new(status, "text/html; charset=utf-8", Body::Text(text.into()))
     }
 
     /// An object.
-    pub(crate) fn json(status: u16, value: &serde_json::Value) -> Self {
+    pub fn json(status: u16, value: &serde_json::Value) -> Self {
         let text = Cow::Owned(value.to_string());
         Self::new(status, "application/json", Body::Text(text))
     }
 
     /// An object that says what is wrong.
-    pub(crate) fn error(status: u16, why: &str) -> Self {
+    pub fn error(status: u16, why: &str) -> Self {
         Self::json(status, &serde_json::json!({ "error": why }))
     }
 
     /// With another status.
-    pub(crate) fn status(mut self, status: u16) -> Self {
+    pub fn status(mut self, status: u16) -> Self {
         self.status = status;
         self
     }
 
     /// With another policy.
-    pub(crate) fn policy(mut self, policy: &'static str) -> Self {
-        self.policy = policy;
+    pub fn policy(mut self, policy: &'static str) -> Self {
+        self.policy = Some(policy);
         self
     }
 
     /// With a further field.
-    pub(crate) fn field(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub fn field(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.fields.push((name, value.into()));
         self
     }
@@ -82,14 +79,14 @@ impl Response {
     pub(crate) fn len(&self) -> Option<u64> {
         match &self.body {
             Body::Text(text) => Some(text.len() as u64),
-            Body::Shared(text) => Some(text.len() as u64),
+            Body::Shared(bytes) => Some(bytes.len() as u64),
             Body::File(_, len) => Some(*len),
             Body::Events(..) => None,
         }
     }
 
-    /// Its head.
-    pub(super) fn head(&self, closes: bool) -> String {
+    /// Its head; `policy` is that of the service.
+    pub(crate) fn head(&self, closes: bool, policy: &str) -> String {
         let mut head = format!(
             "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Security-Policy: {}\r\nX-Content-Type-Options: nosniff\r\n\
              Referrer-Policy: same-origin\r\nCross-Origin-Resource-Policy: same-origin\r\nX-Frame-Options: DENY\r\n\
@@ -97,7 +94,7 @@ impl Response {
             self.status,
             reason(self.status),
             self.kind,
-            self.policy
+            self.policy.unwrap_or(policy)
         );
         for (name, value) in &self.fields {
             head.push_str(&format!("{name}: {value}\r\n"));
@@ -136,6 +133,7 @@ fn reason(status: u16) -> &'static str {
         421 => "Misdirected Request",
         431 => "Request Header Fields Too Large",
         503 => "Service Unavailable",
+        505 => "HTTP Version Not Supported",
         _ => "Error",
     }
 }

@@ -1,10 +1,11 @@
 //! One connection: reads requests one after the other and writes the responses.
 
 use std::{
-    future::Future,
+    future::{Future, pending},
     io::{self, ErrorKind},
     net::SocketAddr,
     os::unix::fs::FileExt as _,
+    pin::Pin,
     sync::Arc,
     time::Duration,
 };
@@ -15,8 +16,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{Body, Head, Method, Refused, Request, Response, head::HEAD_MAX, read_head};
-use crate::limits::Limits;
+use crate::{Body, HEAD_MAX, Head, Limits, Method, Refused, Response, read_head};
 
 /// Bytes that are read or written at once.
 const PART: usize = 16 << 10;
@@ -27,11 +27,37 @@ const SILENCE: Duration = Duration::from_secs(15);
 /// How long, and for how many bytes, a client that was refused may go on to send.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_MAX: usize = 256 << 10;
+/// The policy of refusals: they load nothing.
+const REFUSAL: &str =
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// A request.
+#[derive(Debug)]
+pub struct Request {
+    /// Its head.
+    pub head: Head,
+    /// Its body.
+    pub body: Vec<u8>,
+}
+
+/// A response that is being made. It is boxed, so that the program contains this server once for all services.
+pub type Answering<'a, T = Response> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Answers requests.
-pub(crate) trait Service {
+pub trait Service: Send + Sync + 'static {
     /// Answers one that came to the address `local`.
-    fn answer(&self, request: Request, local: SocketAddr) -> impl Future<Output = Response> + Send;
+    fn answer(&self, request: Request, local: SocketAddr) -> Answering<'_>;
+
+    /// What responses may load and do (`Content-Security-Policy`), unless they have a policy of their own.
+    fn policy(&self) -> &'static str;
+
+    /// A connection was refused, because there are too many.
+    fn is_full(&self) {}
+
+    /// Waits until all connections are to end.
+    fn closed(&self) -> Answering<'_, ()> {
+        Box::pin(pending())
+    }
 }
 
 /// Why a connection ends without a response.
@@ -49,7 +75,7 @@ impl From<io::Error> for End {
 }
 
 /// Serves a connection until its end.
-pub(crate) async fn serve(stream: TcpStream, service: &impl Service, limits: &Limits) {
+pub(crate) async fn serve(stream: TcpStream, service: &dyn Service, limits: &Limits) {
     let Ok(local) = stream.local_addr() else {
         return;
     };
@@ -63,7 +89,8 @@ pub(crate) async fn serve(stream: TcpStream, service: &impl Service, limits: &Li
         let (closes, bare) = (request.head.closes, request.head.method == Method::Head);
         let response = service.answer(request, local).await;
         let closes = closes || response.len().is_none();
-        let sent = send(&stream, response, (bare, closes), limits).await;
+        let head = response.head(closes, service.policy());
+        let sent = send(&stream, &head, response, bare, limits).await;
         if sent.is_err() || closes {
             return;
         }
@@ -76,7 +103,7 @@ pub(crate) async fn refuse(stream: &TcpStream, response: &Response) {
     let Body::Text(text) = &response.body else {
         return;
     };
-    let whole = response.head(true) + text;
+    let whole = response.head(true, REFUSAL) + text;
     if write(stream, whole.as_bytes(), LINGER).await.is_err() {
         return;
     }
@@ -160,17 +187,18 @@ async fn more(stream: &TcpStream, read: &mut Vec<u8>) -> io::Result<usize> {
 
 async fn send(
     stream: &TcpStream,
+    head: &str,
     response: Response,
-    (bare, closes): (bool, bool),
+    bare: bool,
     limits: &Limits,
 ) -> io::Result<()> {
-    write(stream, response.head(closes).as_bytes(), limits.stall).await?;
+    write(stream, head.as_bytes(), limits.stall).await?;
     if bare {
         return Ok(());
     }
     match response.body {
         Body::Text(text) => write(stream, text.as_bytes(), limits.stall).await,
-        Body::Shared(text) => write(stream, text.as_bytes(), limits.stall).await,
+        Body::Shared(bytes) => write(stream, &bytes, limits.stall).await,
         Body::File(file, len) => send_file(stream, &file, len, limits.stall).await,
         Body::Events(texts, _reader) => events(stream, texts, limits.stall).await,
     }
