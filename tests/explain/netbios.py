@@ -238,11 +238,9 @@ def one(cable, folder, case, keep):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="cases, separated by commas")
-    parser.add_argument("--except", dest="without", default="", help="cases to leave out, separated by commas")
     parser.add_argument("--keep", type=Path, help="folder for the captures")
     options = parser.parse_args()
     wanted = [case for case in CASES if not options.only or case.name in options.only.split(",")]
-    wanted = [case for case in wanted if case.name not in options.without.split(",")]
     with tempfile.TemporaryDirectory() as name, Cable() as cable:
         folder = Path(name)
         folder.chmod(0o777)

@@ -8,7 +8,7 @@ use coax_explain::{
     report::{Capture, Copy, Transport},
 };
 use coax_wire::{llc::Supervisory, nbf::SessionCommand};
-use common::{explained, link::Link, link::PIECE};
+use common::{explained, link::Link, link::PIECE, talk::Message};
 
 const READ: u32 = 8000;
 
@@ -98,6 +98,33 @@ fn requests_on_ipx_that_nobody_answers_are_repeated_requests() {
     let netbios = session.netbios.as_ref().unwrap();
     assert_eq!((netbios.sides[0].frames, netbios.sides[0].again), (1, 12));
     assert_eq!(session.sides[0].again.needless, 0);
+}
+
+/// A client ends its session right behind its last request: the answer was on its way.
+#[test]
+fn an_answer_behind_the_end_of_its_session_belongs_to_it() {
+    let mut link = Link::open();
+    let last = Message::new(coax_wire::command::TREE_DISCONNECT, 9);
+    for session in 0..2 {
+        if session > 0 {
+            link.session(0, SessionCommand::SessionInitialize);
+            link.wait(300).session(1, SessionCommand::SessionConfirm);
+        }
+        link.wait(200).open_file(48_000);
+        link.say(0, &last.bytes()[4..], 100);
+        link.session(0, SessionCommand::SessionEnd);
+        link.wait(400).say(1, &last.answer()[4..], 100).rr(0);
+    }
+    let capture = link.explained();
+    assert_eq!(capture.connections.len(), 2);
+    for session in &capture.connections {
+        let rows = session.requests.iter();
+        let found: Vec<(&str, u64)> = rows.map(|row| (&*row.command, row.answered)).collect();
+        assert_eq!(found, [("OPEN_ANDX", 1), ("TREE_DISCONNECT", 1)]);
+        let row = &session.requests[1];
+        // the request's frame takes 1.3 ms
+        assert_eq!((row.unanswered, row.response_total.0), (0, 1_700_000));
+    }
 }
 
 #[test]

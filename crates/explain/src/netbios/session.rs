@@ -31,6 +31,8 @@ pub(super) struct Session {
     taken: [Option<u16>; 2],
     /// The longest piece of each.
     longest: [u32; 2],
+    /// The station that has ended it.
+    pub(super) ended_by: Option<usize>,
 }
 
 impl Session {
@@ -44,6 +46,7 @@ impl Session {
             busy: [false; 2],
             taken: [None; 2],
             longest: [0; 2],
+            ended_by: None,
         }
     }
 

@@ -5,6 +5,7 @@ use crate::netbios::{
     ended::Ended,
     marks,
     numbers::{Numbered, Place},
+    session::Session,
     stream::Out,
 };
 use crate::session::Moment;
@@ -97,7 +98,7 @@ impl Link {
             Supervisory::Rnr => marks::BUSY,
             Supervisory::Rej => marks::REJECTS,
         };
-        for session in &mut self.sessions {
+        for session in self.open_sessions() {
             if let Some(side) = session.counts(station) {
                 side.polls += u64::from(is_poll);
                 side.busy += u64::from(kind == Supervisory::Rnr);
@@ -134,7 +135,7 @@ impl Link {
         };
         let id = self.session_of(&piece, place, ended);
         // what it acknowledges of other sessions
-        for session in &mut self.sessions {
+        for session in self.open_sessions() {
             if heard.acked.is_new && Some(session.id) != id {
                 session.says(station, heard.marks, moment, &mut *out);
             }
@@ -168,8 +169,10 @@ impl Link {
         if !matches!(place, Place::Next { .. }) {
             return known;
         }
-        if piece.is(SessionCommand::SessionInitialize)
-            && let Some(old) = known
+        let is_over = |session: &mut Session| session.ended_by == Some(piece.station);
+        if let Some(old) = known
+            && (piece.is(SessionCommand::SessionInitialize)
+                || self.session(old).is_some_and(is_over))
         {
             self.close(old, ended);
             return Some(self.open(ends, ended));
@@ -222,7 +225,7 @@ impl Link {
         }
         self.take(station, place, id.unwrap_or_default(), data);
         if let Some(id) = id.filter(|_| piece.is(SessionCommand::SessionEnd)) {
-            self.close(id, ended);
+            self.end(id, station, ended);
         }
     }
 

@@ -25,6 +25,8 @@ use coax_wire::{
 
 /// Sessions of a link; of more, the oldest ends.
 const MOST_SESSIONS: usize = 256;
+/// Sessions of a link that one station has ended. The other one's frames that were on their way arrive within a window.
+const MOST_ENDING: usize = 8;
 
 /// A poll of a station that had been silent: perhaps its timer expired.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +126,7 @@ impl Link {
         }
         // whose they were nobody knows; most links have one session
         if acked.missing > 0
-            && let Some(session) = self.sessions.last_mut()
+            && let Some(session) = self.open_sessions().last()
         {
             session.lacks(station, acked.missing);
         }
@@ -154,6 +156,11 @@ impl Link {
         let ask = self.asks.get_mut(station).and_then(Option::take);
         let answered = ask.and_then(|ask| ask.answered);
         answered.is_some_and(|answered| at - answered <= reaction)
+    }
+
+    fn open_sessions(&mut self) -> impl Iterator<Item = &mut Session> {
+        let sessions = self.sessions.iter_mut();
+        sessions.filter(|session| session.ended_by.is_none())
     }
 
     fn session(&mut self, id: u32) -> Option<&mut Session> {
@@ -189,6 +196,18 @@ impl Link {
         id
     }
 
+    /// A station has ended a session. What the other one had sent by then still arrives.
+    fn end(&mut self, id: u32, station: usize, ended: &mut Ended) {
+        match self.session(id) {
+            Some(session) if session.ended_by.is_none() => session.ended_by = Some(station),
+            _ => return self.close(id, ended),
+        }
+        let mut ending = self.sessions.iter().filter(|it| it.ended_by.is_some());
+        if let Some(oldest) = ending.nth_back(MOST_ENDING).map(|session| session.id) {
+            self.close(oldest, ended);
+        }
+    }
+
     fn close(&mut self, id: u32, ended: &mut Ended) {
         let place = self.sessions.iter().position(|session| session.id == id);
         if let Some(place) = place {
@@ -199,7 +218,9 @@ impl Link {
     /// The link is gone, and its sessions with it.
     fn close_all(&mut self, station: usize, moment: Moment, ended: &mut Ended, out: Out<'_>) {
         for mut session in self.sessions.drain(..) {
-            session.ends(station, moment, &mut *out);
+            if session.ended_by.is_none() {
+                session.ends(station, moment, &mut *out);
+            }
             ended.add(session);
         }
     }

@@ -151,9 +151,13 @@ impl Connection {
     /// Whether this segment begins another connection between the same ends.
     pub(crate) fn is_over_for(&self, segment: &Segment<'_>) -> bool {
         let is_first_syn = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
-        is_first_syn
-            && (self.closing || self.streams.iter().all(StreamState::has_begun))
-            && !self.streams[0].is_syn_of(segment)
+        // sessions of other transports open once each, with the same number
+        let is_other = || {
+            segment.from.transport() != Transport::Tcp
+                || (self.closing || self.streams.iter().all(StreamState::has_begun))
+                    && !self.streams[0].is_syn_of(segment)
+        };
+        is_first_syn && is_other()
     }
 
     /// When it was last heard of.
