@@ -3,6 +3,7 @@ import bisect
 import collections
 import dataclasses
 
+from explain import user_space
 from explain.bench import DELIVERED, DOWN, OTHER, QUEUE_DROP, UP
 
 SYN, ACK = 2, 16
@@ -169,12 +170,12 @@ class Curve:
 class Account:
     """Everything about one connection, by the client's port.
 
-    `facts` has by way: nodelay, paced. Raises ValueError if the logs do not describe a complete copy."""
+    `facts` has by way: nodelay, paced. `stacks` has by way the log of a TCP that is not the kernel's. Raises ValueError if the logs do not describe a complete copy."""
 
-    def __init__(self, port, packets, messages, calls, probes, states, addresses, facts):
+    def __init__(self, port, packets, messages, calls, probes, states, addresses, facts, stacks=None):
         self.port, self.addresses = port, addresses
         self.packets = sorted(packets, key=lambda packet: packet.sent)
-        self.calls, self.probes, self.states = calls, probes, states
+        self.calls, self.probes, self.states, self.stacks = calls, probes, states, stacks or {}
         self.exchanges = exchanges([one for one in messages if port in (one.sport, one.dport)])
         self.events = []
         self.curves = {(name, way): Curve() for name in ("written", "delivered", "read") for way in (UP, DOWN)}
@@ -252,8 +253,7 @@ class Account:
 
     def losses(self, way, own, delivered):
         """From when a lost packet would have arrived until everything up to its end has."""
-        states = sorted((state.at, state.state) for state in self.states
-                        if state.source == self.addresses["client" if way == UP else "server"] and self.port in (state.sport, state.dport))
+        states = self.recoveries(way, own)
         times = [at for at, _ in states]
         sent_by_end = sorted((self.offset(way, packet.seq), packet.sent) for packet in own if packet.fate == DELIVERED)
         usual = min((packet.arrived - packet.end for packet in own if packet.fate == DELIVERED), default=0)
@@ -273,6 +273,19 @@ class Account:
             self.add(expected, way, "hole+", kind)
             self.add(repaired, way, "hole-", kind)
 
+    def recoveries(self, way, own):
+        """(time, state) of the sender: by the kernel, or by the packets if it is not the kernel's."""
+        if way in self.stacks:
+            data = [(packet.sent, self.offset(way, packet.seq), self.offset(way, packet.seq) + packet.len) for packet in own]
+            return list(user_space.states(data, [(packet.arrived, self.offset(way, packet.ack), packet.len) for packet in self.answers(way)]))
+        source = self.addresses["client" if way == UP else "server"]
+        return sorted((state.at, state.state) for state in self.states if state.source == source and self.port in (state.sport, state.dport))
+
+    def answers(self, way):
+        """The packets with an ACK that the sender of that way received, in order."""
+        found = [packet for packet in self.packets if self.own(packet) and packet.way != way and packet.flags & ACK and not packet.flags & SYN]
+        return sorted((packet for packet in found if packet.fate == DELIVERED), key=lambda packet: packet.arrived)
+
     def acknowledgments(self):
         for packet in self.packets:
             if self.own(packet) and packet.flags & ACK and not packet.flags & SYN:
@@ -283,7 +296,7 @@ class Account:
                     self.add(packet.arrived + self.before[way], way, "acked", value)
 
     def sockets(self):
-        """The kernel's name of the client's and of the server's socket."""
+        """The kernel's name of the client's and of the server's socket, where they are the kernel's."""
         client, server = (f"{self.addresses[end]}:" for end in ("client", "server"))
         found = {}
         for probe in self.probes:
@@ -291,7 +304,8 @@ class Account:
                 found[UP] = probe.sock
             elif probe.there == f"{client}{self.port}" and probe.here.startswith(server):
                 found[DOWN] = probe.sock
-        if len(found) != 2:
+        found = {way: sock for way, sock in found.items() if way not in self.stacks}
+        if len(found) + len(self.stacks) != 2:
             raise ValueError("the kernel's trace lacks the connection")
         return found
 
@@ -317,6 +331,25 @@ class Account:
                 done += max(call.size, 0)
                 self.add(call.at + before, way, "stalled", int(done < offered))
 
+        for way, lines in self.stacks.items():
+            self.log_of_program(way, lines)
+
+    def log_of_program(self, way, lines):
+        """The same of a program whose TCP is not the kernel's, and the congestion window if that TCP tells it."""
+        offered = taken = 0
+        other, before = UP if way == DOWN else DOWN, self.before[way]
+        for at, kind, value in lines:
+            if kind == "read":
+                self.curves["read", other].add(at, value)
+                self.add(at, other, "read", value)
+            elif kind == "cwnd":
+                self.add(at + before, way, "cwnd", value)
+            else:
+                offered, taken = (value, taken) if kind == "offered" else (offered, value)
+                self.curves["written", way].add(at, offered)
+                self.add(at + before, way, "written", offered)
+                self.add(at + before, way, "stalled", int(taken < offered))
+
     def socket_began(self):
         """A socket's address may have belonged to an earlier connection: calls count from the first SYN on."""
         return min(packet.sent for packet in self.packets if self.own(packet)) - 1_000_000
@@ -333,6 +366,20 @@ class Account:
                 self.add(at, way, "window", probe.window)
                 self.add(at, way, "cwnd", probe.cwnd * self.mss[way])
                 since = probe.at + 1
+        for way in self.stacks:
+            self.windows_by_packets(way)
+
+    def windows_by_packets(self, way):
+        """The receive window as the packets that reach the sender say it."""
+        scales = [packet.scale for packet in self.packets if self.own(packet) and packet.flags & SYN and packet.fate == DELIVERED]
+        scale = next(packet.scale for packet in self.packets if self.own(packet) and packet.flags & SYN and packet.way != way) - 1 if all(scales) else 0
+        edge, before = 0, self.before[way]
+        self.add(0, way, "divisor", 1 << 62)  # it sends as soon as a segment fits
+        for packet in self.answers(way):
+            window = packet.window << scale
+            edge = max(edge, self.offset(way, packet.ack) + window)
+            self.add(packet.arrived + before, way, "edge", edge)
+            self.add(packet.arrived + before, way, "window", window)
 
     def requests(self):
         """Which requests the server holds, and which the client has sent for data."""

@@ -20,8 +20,10 @@ IFF_VNET_HDR, TUNSETOFFLOAD, TUN_F_CSUM, TUN_F_TSO4 = 0x4000, 0x400454D0, 1, 2
 ENDS = ("client", "server")
 PACKETS, MESSAGES = "packets.log", "messages.log"
 UP, DOWN = 0, 1
+PORT = 445
+STACK = b"stack0"  # the device of a TCP that is not the kernel's
 DELIVERED, QUEUE_DROP, LOST, OTHER = range(4)
-ENTRY = struct.Struct("<5q4I4H3BxI")
+ENTRY = struct.Struct("<5q4I4H4BI")
 MESSAGE = struct.Struct("<qQI2H2B88s")
 COUNTERS = ("RetransSegs", "DelayedACKs", "TCPFastRetrans", "TCPSlowStartRetrans", "TCPTimeouts", "TCPLossProbes", "TCPToZeroWindowAdv",
             "TCPDSACKRecv", "TCPSpuriousRTOs")
@@ -47,6 +49,7 @@ class Packet:
     way: int
     fate: int
     flags: int
+    scale: int  # of a SYN's window scale option, one more; 0: none
     late: int
 
 
@@ -78,20 +81,36 @@ def messages(path):
     return found
 
 
-def build(source, target, *options):
+def build(source, target, *options, libraries=()):
     if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
-        subprocess.run(["cc", "-O2", *options, "-o", target, source], check=True)
+        subprocess.run(["cc", "-O2", *options, "-o", target, source, *libraries], check=True)
     return target
 
 
 class Host(Namespace):
-    """A network namespace whose device may hand over segments larger than the link carries (GSO and GRO)."""
+    """A network namespace whose device may hand over segments larger than the link carries (GSO and GRO).
 
-    def __init__(self, here, there, offload):
-        self.offload = offload
+    If the host's TCP is a program (`is_user_space`), the program has the address, behind the device `stack`, and the kernel forwards."""
+
+    def __init__(self, here, there, offload, is_user_space=False):
+        self.offload, self.is_user_space, self.stack = offload, is_user_space, None
         super().__init__(here, there)
 
+    def close(self):
+        if self.stack is not None:
+            os.close(self.stack)
+        super().close()
+
+    def forward(self, here, there):
+        """Between the link and the program."""
+        for command in ("addr flush dev lab0", f"route replace {there} dev lab0", "link set stack0 up", f"route replace {here} dev stack0"):
+            subprocess.run(["ip", *command.split()], check=True)
+        Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+
     def tun(self):
+        if self.is_user_space:
+            self.stack = os.open(TUN, os.O_RDWR | os.O_NONBLOCK)
+            fcntl.ioctl(self.stack, TUNSETIFF, struct.pack("16sH22x", STACK, IFF_TUN | IFF_NO_PI))
         device = os.open(TUN, os.O_RDWR | os.O_NONBLOCK)
         flags = IFF_TUN | IFF_NO_PI | (IFF_VNET_HDR if self.offload else 0)
         fcntl.ioctl(device, TUNSETIFF, struct.pack("16sH22x", b"lab0", flags))
@@ -120,7 +139,7 @@ class Bench:
     """`hosts` by end, `addresses` by end, and the running emulator."""
 
     def __init__(self, folder, program, link, seed, ends):
-        """`program`: emulator.c, built; `link`: its settings; `ends`: by end, the TCP settings of `prepare`."""
+        """`program`: emulator.c, built; `link`: its settings; `ends`: by end, the settings of `prepare`."""
         self.folder, self.program, self.link, self.seed, self.ends = folder, program, link, seed, ends
         self.addresses = dict(zip(ENDS, address_pair()))
         self.hosts = {}
@@ -128,7 +147,7 @@ class Bench:
     def __enter__(self):
         client, server = (self.addresses[end] for end in ENDS)
         offload = bool(self.link.get("offload"))
-        self.hosts = {"client": Host(client, server, offload), "server": Host(server, client, offload)}
+        self.hosts = {"client": Host(client, server, offload, self.ends["client"].get("is_user_space", False)), "server": Host(server, client, offload)}
         for end in ENDS:
             self.prepare(end)
         devices = [self.hosts[end].device for end in ENDS]
@@ -149,6 +168,8 @@ class Bench:
         with inside(self.hosts[end]):
             for command in ("link set lo up", route):
                 subprocess.run(["ip", *command.split()], check=True)
+            if self.hosts[end].is_user_space:
+                self.hosts[end].forward(self.addresses[end], self.addresses[other])
             for name in ("tcp_rmem", "tcp_wmem"):
                 if setting.get(name):
                     # the first two are what a socket begins with

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from explain import copying, ktrace, page, pairs, programs, referee, scenario
+from explain import copying, ktrace, page, pairs, programs, referee, scenario, user_space
 from lab.link import impossible
 from peers import subject
 
@@ -48,7 +48,9 @@ def explained(paths, port):
 
 
 def contradictions(copied, said):
-    """What the kernels' counters exclude."""
+    """What the kernels' counters exclude. They do not count what a TCP outside of the kernel does."""
+    if user_space.is_user_space(copied.scenario.client):
+        return
     fired = sum(copied.kernel[end][name] for end in ENDS for name in ("TCPTimeouts", "TCPLossProbes"))
     if said.causes.get("timeout", 0) >= 0.05 and not fired:
         yield f"timeout {said.causes['timeout']:.0%}, but no timer fired"
@@ -274,6 +276,7 @@ def prepare(scratch):
     os.setpriority(os.PRIO_PROCESS, 0, -10)  # what is measured is not to wait for what else runs on the machine
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that namespaces, processes and traces end
     programs.compile_java(scratch)
+    user_space.prepare(scratch)
     return programs.lacking({*scenario.SERVERS, *scenario.OTHERS})
 
 

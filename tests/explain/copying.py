@@ -12,7 +12,7 @@ import threading
 import time
 from pathlib import Path
 
-from explain import account, bench, ktrace, programs, referee, scenario
+from explain import account, bench, ktrace, programs, referee, scenario, user_space
 from explain.bench import DOWN, ENDS, UP
 
 LIMIT_S, SHORTEST_S, LONGEST_S = 40, 0.6, 16.0
@@ -228,6 +228,7 @@ def perform(wanted, folder, scratch):
     """The copy of the scenario. Raises Rejected."""
     setting = {end: {"congestion": wanted.congestion, "tcp_rmem": getattr(wanted, f"{end}_rmem"), "tcp_wmem": getattr(wanted, f"{end}_wmem")}
                for end in ENDS}
+    setting["client"]["is_user_space"] = user_space.is_user_space(wanted.client)
     program = bench.build(bench.SOURCE, scratch / "emulator")
     with bench.Bench(folder, program, wanted.ways, wanted.seed % 2**31, setting) as there, contextlib.ExitStack() as stack:
         tracer = stack.enter_context(ktrace.Tracer())
@@ -254,7 +255,8 @@ def judge(recorded):
     port = copied_port(messages)
     facts = {UP: {"nodelay": nodelay(wanted, "client"), "paced": int(wanted.congestion == "bbr")},
              DOWN: {"nodelay": nodelay(wanted, "server"), "paced": int(wanted.congestion == "bbr")}}
-    known = account.Account(port, packets, messages, *ktrace.read(folder), addresses, facts)
+    known = account.Account(port, packets, messages, *ktrace.read(folder), addresses, facts,
+                            {UP: user_space.read(folder)} if user_space.is_user_space(wanted.client) else {})
     try:
         events = known.build()
         begin, end, to_server = known.span()
@@ -279,6 +281,8 @@ def judge(recorded):
 def nodelay(wanted, end):
     """Whether the program switches Nagle's algorithm off (as strace shows it): by itself, or as the scenario wants it."""
     kind, chosen = getattr(wanted, end), getattr(wanted, f"{end}_nodelay")
+    if user_space.is_user_space(kind):
+        return int(chosen is not False)
     plain = ("impacket", "pysmb", "apart")
     if kind in plain and end == "client" or kind in ("smbclient", "smbd", "coax"):
         return int(kind not in plain if chosen is None else chosen)

@@ -5,17 +5,20 @@ SERVERS = ("smbd", "coax", "impacket", "jfileserver")
 PROFILES = ("modern", "linux-cifs", "nt-4-copy", "nt-4-explorer", "windows-2000", "windows-95", "windows-98", "wfw-3.11", "os2-warp",
             "smbclient-1999", "ms-net-3.11-full", "ibm-dls-5.0-full", "ps2-opl", "ms-net-3.11-basic", "ibm-dls-5.0-predir")
 OTHERS = ("smbclient", "curl", "impacket", "pysmb", "jcifs", "jcifs-ng")
+USER_SPACE = ("smoltcp", "lwip")  # clients whose TCP is not the kernel's
 # which clients copy with which server: see docs/referee.md
-WORKS_WITH = {"smbd": (*OTHERS, *PROFILES, "apart"), "coax": (*OTHERS, *PROFILES, "apart"), "impacket": ("smbclient", "curl", "modern"),
+WORKS_WITH = {"smbd": (*OTHERS, *PROFILES, "apart", *USER_SPACE), "coax": (*OTHERS, *PROFILES, "apart", *USER_SPACE),
+              "impacket": ("smbclient", "curl", "modern"),
               "jfileserver": ("smbclient", "jcifs", "jcifs-ng", "modern", "windows-2000")}
 # (bytes of a usual request, requests in flight) where the server takes them: only to choose a file's size
 HABITS = {"modern": (60_000, 8), "linux-cifs": (60_000, 1), "smbclient": (64_000, 4), "curl": (32_000, 1), "impacket": (60_000, 1),
           "pysmb": (16_000, 1), "jcifs": (16_000, 1), "jcifs-ng": (60_000, 1), "wfw-3.11": (60_000, 1), "os2-warp": (16_000, 1),
           "windows-95": (16_000, 1), "windows-98": (16_000, 1), "ms-net-3.11-basic": (1_000, 1), "ibm-dls-5.0-predir": (1_000, 1),
-          "apart": (4_096, 1), "nt-4-copy": (4_300, 1), "nt-4-explorer": (4_100, 1), "windows-2000": (60_000, 1), "ps2-opl": (16_000, 1)}
+          "apart": (4_096, 1), "nt-4-copy": (4_300, 1), "nt-4-explorer": (4_100, 1), "windows-2000": (60_000, 1), "ps2-opl": (16_000, 1), "smoltcp": (60_000, 8), "lwip": (60_000, 8)}
+SPECIAL = ("apart", *USER_SPACE)  # only where a family names them
 PIPELINED = ("modern", "smbclient")
 LARGE = ("modern", "smbclient", "impacket", "jcifs-ng", "linux-cifs", "windows-2000")
-SERIAL = tuple(client for client in HABITS if client not in (*PIPELINED, "apart"))
+SERIAL = tuple(client for client in HABITS if client not in (*PIPELINED, *SPECIAL))
 ALL_SERVERS = ("smbd", "smbd", "coax", "coax", "impacket", "jfileserver")
 
 
@@ -38,7 +41,7 @@ def log_uniform(rng, low, high):
 def pair(rng, servers=("smbd", "coax"), clients=()):
     server = rng.choice(servers)
     works = WORKS_WITH[server]
-    allowed = [client for client in clients or works if client in works and (clients or client != "apart")]
+    allowed = [client for client in clients or works if client in works and (clients or client not in SPECIAL)]
     return {"server": server, "client": rng.choice(allowed)}
 
 

@@ -31,7 +31,7 @@ struct entry {
     int64_t in, queued, start, end, out;
     uint32_t seq, ack, len, size;
     uint16_t sport, dport, window, ipid;
-    uint8_t way, fate, flags, spare;
+    uint8_t way, fate, flags, scale; /* of a SYN's window scale option, one more; 0: none */
     uint32_t late; /* of the delivery, behind the time that the settings give */
 };
 
@@ -276,6 +276,17 @@ static void record_middle(int64_t at, const uint8_t *data, int len) {
     fwrite(data, kept, 1, middle);
 }
 
+/* One more than a SYN's window scale option (RFC 7323), or 0. */
+static uint8_t scale_of(const uint8_t *options, const uint8_t *end) {
+    while (options < end && *options) {
+        if (*options == 1) { options++; continue; }
+        if (end - options < 2 || options[1] < 2 || options[1] > end - options) return 0;
+        if (options[0] == 3 && options[1] == 3) return options[2] + 1;
+        options += options[1];
+    }
+    return 0;
+}
+
 static void parse(const uint8_t *d, int len, struct entry *e, int *header) {
     int ip = (d[0] & 15) * 4;
     const uint8_t *t = d + ip;
@@ -284,6 +295,7 @@ static void parse(const uint8_t *d, int len, struct entry *e, int *header) {
     e->sport = t[0] << 8 | t[1], e->dport = t[2] << 8 | t[3];
     e->seq = ntohl(*(uint32_t *)(t + 4)), e->ack = ntohl(*(uint32_t *)(t + 8));
     e->flags = t[13], e->window = t[14] << 8 | t[15], e->len = len - *header;
+    if (e->flags & 2 && *header <= len) e->scale = scale_of(t + 20, d + *header);
 }
 
 /* A packet of at most the link's own size goes into the queue. */

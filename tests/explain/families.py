@@ -208,8 +208,15 @@ def offloaded(rng):
 
 
 @family
+def smoltcp_client(rng):
+    setup = {**pair(rng, clients=("smoltcp",)), **verb(rng), **path(rng, int(log_uniform(rng, 2, 40)) * MBIT, log_uniform(rng, 1, 80), rng.choice((30, 200)))}
+    buffers = {"client_rmem": int(log_uniform(rng, 6_000, 200_000)), "client_wmem": int(log_uniform(rng, 6_000, 200_000))}
+    return both_ways({**setup, **buffers, "client_nodelay": rng.random() < 0.7}, loss=rng.choice((0, 0, log_uniform(rng, 0.001, 0.01))))
+
+
+@family
 def mixture(rng):
     """Anything with anything."""
-    names = [name for name in sorted(FAMILIES) if name not in ("mixture", "nagle", "gigabit")]
+    names = [name for name in sorted(FAMILIES) if name not in ("mixture", "nagle", "gigabit", "smoltcp-client")]
     first, second = (FAMILIES[name](rng) for name in rng.sample(names, 2))
     return combined(first, second)

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from explain import copies, copying, programs, referee
+from explain import copies, copying, programs, referee, user_space
 from explain.scenario import MBIT, MS, Scenario
 
 TRIES, ENOUGH, MOVED = 3, 0.55, 25  # share of the intended cause by the referee; points that explain may differ
@@ -23,6 +23,7 @@ CASES = (
     ("bandwidth", Scenario("fixed-bandwidth", 2, "coax", "modern", "get", 1_500_000, **lan(rate=10 * MBIT))),
     ("receive-window", Scenario("fixed-window", 3, "smbd", "smbclient", "get", 1_500_000, client_rmem=65_536, **lan(one_way_ms=20))),
     ("server-think", Scenario("fixed-disk", 4, "smbd", "windows-2000", "get", 1_200_000, server_read_us=60_000, **lan(one_way_ms=1))),
+    ("send-window", Scenario("fixed-smoltcp", 6, "smbd", "smoltcp", "put", 600_000, client_wmem=16_000, **lan(one_way_ms=15))),
     ("client-think", Scenario("fixed-client", 5, "coax", "pysmb", "put", 900_000, client_delay_us=20_000, **lan(one_way_ms=1))),
 )
 
@@ -63,7 +64,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="explain-real-") as scratch:
         Path(scratch).chmod(0o755)
         os.setpriority(os.PRIO_PROCESS, 0, -10)
-        lacking = programs.lacking({"pysmb", "smbd", "smbclient"})
+        user_space.prepare(Path(scratch))
+        lacking = programs.lacking({"pysmb", "smbd", "smbclient", "smoltcp"})
         print(copies.HEADER)
         for cause, wanted in CASES:
             result = None if {wanted.client, wanted.server} & lacking else attempt(wanted, Path(scratch))

@@ -205,7 +205,8 @@ def send_limits(rng):
 @family
 def nagle_far(rng):
     setup = {**pair(rng, clients=("impacket", "pysmb", "smbclient", "apart", "apart")), **verb(rng), **path(rng, mbit(rng, 5, 100), log_uniform(rng, 15, 120), 80)}
-    return put_only({**setup, "client_nodelay": False, "server_nodelay": False, "block": int(log_uniform(rng, 400, 24_000))})
+    return put_only({**setup, "client_nodelay": False, "server_nodelay": False,
+                     "block": int(log_uniform(rng, 400, 6000 if setup["client"] == "apart" else 24_000))})
 
 
 @family
@@ -279,7 +280,7 @@ def raw_loss(rng):
                      loss=rng.choice((0, log_uniform(rng, 0.001, 0.015))))
 
 
-# captures
+# captures and stacks
 
 
 @family
@@ -296,8 +297,14 @@ def cut_packets(rng):
 
 
 @family
+def lwip_client(rng):
+    setup = {**pair(rng, clients=("lwip",)), **verb(rng), **path(rng, mbit(rng, 1, 60), log_uniform(rng, 0.5, 120), rng.choice((20, 80, 400)))}
+    return both_ways({**setup, "client_nodelay": rng.random() < 0.5}, loss=rng.choice((0, 0, log_uniform(rng, 0.001, 0.02))))
+
+
+@family
 def combination(rng):
     """Anything with anything."""
-    names = [name for name in sorted(FAMILIES) if name not in ("combination", "nagle-far", "metropolitan", "rival-copy")]
+    names = [name for name in sorted(FAMILIES) if name not in ("combination", "nagle-far", "metropolitan", "rival-copy", "lwip-client")]
     first, second = (FAMILIES[name](rng) for name in rng.sample(names, 2))
     return combined(first, second)

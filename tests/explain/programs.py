@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from client import servers
+from explain import user_space
 from explain.bench import build
 from explain.rig import inside
 from peers import install, subject
@@ -147,8 +148,13 @@ def start_client(scenario, bench, running, local, remote, scratch):
     slow = {}
     if scenario.client in ("curl", "smbclient") and scenario.client_delay_us:
         slow = slow_files(scratch, *((0, scenario.client_delay_us) if scenario.verb == "get" else (scenario.client_delay_us, 0)), 0)
+    stdin, is_user_space = subprocess.DEVNULL, user_space.is_user_space(scenario.client)
+    if is_user_space:
+        stdin, command = bench.hosts["client"].stack, user_space.command(scenario, bench, running, local, remote, scratch)
+    else:
+        command = client_command(scenario, running, local, remote, scratch)
     with inside(bench.hosts["client"]), urgent():
-        return subprocess.Popen(list(map(str, client_command(scenario, running, local, remote, scratch))), stdin=subprocess.DEVNULL,
+        return subprocess.Popen(list(map(str, command)), stdin=stdin,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **slow}, start_new_session=True)
 
 
@@ -156,4 +162,4 @@ def lacking(kinds):
     """Which of these servers and clients cannot run here."""
     missing = set(install.missing_peers())
     needs = {"jcifs": "jcifs13", "jcifs-ng": "jcifsng"}
-    return {kind for kind in kinds if needs.get(kind, kind) in missing}
+    return {kind for kind in kinds if needs.get(kind, kind) in missing} | user_space.lacking()

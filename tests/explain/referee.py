@@ -61,6 +61,7 @@ class Stream:
     read: int = 0  # offset up to which the receiving program has read
     ack_sent: int = 0  # highest offset acknowledged by the receiver
     mss: int = 1448
+    divisor: int = 3  # a sender with that part of its window free sends
     nodelay: int = 1
     paced: int = 0  # the sender's congestion control paces
     lost: str = ""  # what repaired the last loss; empty: none so far
@@ -117,7 +118,7 @@ def blocked(way, stream):
     # everything has arrived, no ACK is on its way, and one is due
     withheld = stream.sent == stream.delivered and stream.acked == stream.ack_sent < stream.delivered
     # Linux waits for a third of the window rather than send a part of it (tcp_tso_win_divisor)
-    if room < min(unsent, max(stream.mss, min(stream.window, stream.cwnd) // 3)):
+    if room < min(unsent, max(stream.mss, min(stream.window, stream.cwnd) // stream.divisor)):
         if by_window <= by_cwnd and stream.delivered - stream.read >= max(stream.window, stream.mss):
             return "server-unread" if way == UP else "client-unread"
         if withheld:

@@ -3,7 +3,7 @@ import random
 import struct
 import unittest
 
-from explain import account, referee, scenario
+from explain import account, referee, scenario, user_space
 from explain.bench import DOWN, UP, Message, Packet
 from explain.ktrace import Call, Probe
 
@@ -212,7 +212,7 @@ def packet(sent, way, seq, size, flags=16, before=0, took=1, after=5, ack=0, fat
     """A packet of the connection of port 40000. Its queue is empty."""
     queued = sent + before
     ports = (40_000, 445) if way == UP else (445, 40_000)
-    return Packet(sent, queued, queued, queued + took, queued + took + after, seq, ack, size, size + 52, *ports, 64, 0, way, fate, flags, 0)
+    return Packet(sent, queued, queued, queued + took, queued + took + after, seq, ack, size, size + 52, *ports, 64, 0, way, fate, flags, 0, 0)
 
 
 def probe(at, way, nxt, una, cwnd, window):
@@ -220,7 +220,7 @@ def probe(at, way, nxt, una, cwnd, window):
     return Probe(at, here, there, f"sock{way}", nxt, una, cwnd, window)
 
 
-def connection(before, lost=False):
+def connection(before, lost=False, stacks=None):
     """A client that offers two segments at 100 with room for one in its congestion window, 10 from a queue at a distance of `before`."""
     ack_at = 100 + 2 * before + 12
     packets = [packet(0, UP, 999, 0, flags=2, before=before), packet(1, DOWN, 4_999, 0, flags=18, before=before),
@@ -231,7 +231,7 @@ def connection(before, lost=False):
     probes = [probe(50, UP, 1_000, 1_000, 1, 60_000), probe(60, DOWN, 5_000, 5_000, 10, 60_000), probe(ack_at, UP, 2_448, 1_000, 1, 60_000),
               probe(900, UP, 3_896, 3_896, 10, 60_000)]
     calls = [Call(100, "send", f"sock{UP}", 2_896, 2_896, 100)]
-    known = account.Account(40_000, packets, [], calls, probes, [], {"client": "a", "server": "b"}, {UP: {}, DOWN: {}})
+    known = account.Account(40_000, packets, [], calls, probes, [], {"client": "a", "server": "b"}, {UP: {}, DOWN: {}}, stacks)
     return known.build()
 
 
@@ -247,6 +247,42 @@ class Accounts(unittest.TestCase):
         events = connection(0, lost=True)
         self.assertEqual([(at, value) for at, way, field, value in events if field == "hole+"], [(106, "probe")])
         self.assertEqual([(at, value) for at, way, field, value in events if field == "hole-"], [(406, "probe")])
+
+
+LOG = [(100, "offered", 2_896), (100, "taken", 1_448), (110, "cwnd", 1_448), (112, "taken", 2_896)]  # of the same client, by its programs
+
+
+class UserSpace(unittest.TestCase):
+    def test_a_log_of_the_program_says_what_the_kernel_would(self):
+        for before in (0, 20):
+            end = 100 + 2 * before + 12 + before
+            log = [(at + 2 * before * (at == 112), kind, value) for at, kind, value in LOG]
+            by_kernel, by_log = (referee.partition(connection(before, stacks=stacks), 100, end, True) for stacks in (None, {UP: log}))
+            self.assertEqual(by_kernel["carrying"], by_log["carrying"])
+            self.assertEqual(sum(by_kernel.values()), sum(by_log.values()))
+
+    def test_what_the_send_buffer_does_not_take_waits_for_it(self):
+        parts = referee.partition(connection(0, stacks={UP: LOG[:2]}), 100, 112, True)
+        self.assertEqual(parts, {"carrying": 1, "send-buffer": 11})
+
+    def test_the_congestion_window_that_lwip_tells_blocks_its_sender(self):
+        parts = referee.partition(connection(0, stacks={UP: [LOG[0], (100, "taken", 2_896), (100, "cwnd", 1_448)]}), 100, 112, True)
+        self.assertEqual(parts, {"carrying": 1, "slow-start": 11})
+
+    def test_the_receive_window_is_that_of_the_packets_which_arrived(self):
+        events = connection(0, stacks={UP: LOG})
+        self.assertIn((112, UP, "edge", 1_448 + 64), events)
+        self.assertNotIn("edge", {field for at, way, field, _ in events if way == UP and at not in (7, 112)})
+
+    def test_three_duplicate_acks_make_a_recovery_until_all_is_acknowledged(self):
+        data = [(at, 1_000 * at, 1_000 * at + 1_000) for at in range(6)] + [(24, 1_000, 2_000)]
+        acks = [(20, 1_000, 0), (21, 1_000, 0), (22, 1_000, 0), (23, 1_000, 0), (40, 6_000, 0)]
+        self.assertEqual(list(user_space.states(data, acks)), [(24, user_space.RECOVERY), (40, user_space.OPEN)])
+
+    def test_a_repetition_without_an_ack_before_it_is_the_timers(self):
+        data = [(at, 1_000 * at, 1_000 * at + 1_000) for at in range(3)] + [(500 * MS, 1_000, 2_000), (520 * MS, 2_000, 3_000)]
+        acks = [(20, 1_000, 0), (520 * MS - 1, 2_000, 0), (540 * MS, 3_000, 0)]
+        self.assertEqual(list(user_space.states(data, acks)), [(500 * MS, user_space.LOSS), (540 * MS, user_space.OPEN)])
 
 
 class Streams(unittest.TestCase):
