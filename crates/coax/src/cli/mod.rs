@@ -9,7 +9,6 @@ pub mod decode;
 pub mod doctor;
 pub mod explain;
 pub mod files;
-pub mod hello;
 pub mod help;
 pub mod lab;
 pub mod lookup;

@@ -20,9 +20,9 @@ use coax_wire::codepage::CodePage;
 
 use super::{
     credentials::{self, UserArg},
-    hello::hello,
     output::{WrongUsage, print, print_diagnostics},
 };
+use coax_report::greeting;
 use coax_serve::prepare::Rejected;
 use coax_serve::users::Page;
 use coax_serve::{Bound, Finish, Read, Start};
@@ -420,7 +420,7 @@ fn serve(args: ServeArgs, settings: Settings) -> ExitCode {
     let greeting = (!settings.json).then(|| settings.clone());
     let greet = |bound: &Bound| {
         if let Some(settings) = greeting {
-            print(&hello(&settings, bound, &local_addresses()));
+            print(&greeting::greet(&settings, bound, &local_addresses()));
         }
     };
     let error = match coax_serve::run(settings, start, greet) {

@@ -1,9 +1,6 @@
 //! `coax status`: what a server on this machine does now.
 
 pub(super) mod ask;
-mod history;
-mod text;
-mod waits;
 
 use std::{
     io::IsTerminal as _,
@@ -13,6 +10,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use coax_report::status;
 use coax_serve::status::{Answer, Ask, Status};
 
 use super::output::print;
@@ -95,7 +93,7 @@ fn look(args: &StatusArgs) -> Result<Status, ask::AskError> {
 fn day(args: &StatusArgs) -> Result<ExitCode, ask::AskError> {
     match ask::ask(&args.socket, Ask::History)? {
         Answer::History(day) if args.json => Ok(print(&format!("{}\n", serde_json::json!(day)))),
-        Answer::History(day) => Ok(print(&history::report(&day))),
+        Answer::History(day) => Ok(print(&status::history(&day))),
         _ => Err(ask::AskError::Senseless),
     }
 }
@@ -146,7 +144,7 @@ fn opens_of(status: &Status, file: &str) -> Vec<u64> {
 fn shown(args: &StatusArgs, status: &Status, before: Option<(&Status, f64)>) -> ExitCode {
     match args.json {
         true => print(&format!("{}\n", serde_json::json!(status))),
-        false => print(&text::report(status, before)),
+        false => print(&status::report(status, before)),
     }
 }
 

@@ -1,21 +1,11 @@
 //! Sizes, times and attributes for people.
 
-use coax_report::digits::grouped;
 use std::time::Duration;
 
 use coax_client::FileStat;
+use coax_report::digits::grouped;
+pub use coax_report::digits::size;
 use jiff::{Timestamp, tz::TimeZone};
-
-/// `4.20 MB`, in powers of ten.
-pub fn size(bytes: u64) -> String {
-    let value = bytes as f64;
-    match bytes {
-        0..1_000 => format!("{bytes} bytes"),
-        1_000..1_000_000 => format!("{:.1} kB", value / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.2} MB", value / 1e6),
-        _ => format!("{:.2} GB", value / 1e9),
-    }
-}
 
 /// `11.2 MB/s`.
 pub fn rate(bytes: u64, time: Duration) -> String {
@@ -99,10 +89,6 @@ mod tests {
         assert_eq!(
             [0, 999, 1000, 1_234_567].map(grouped),
             ["0", "999", "1,000", "1,234,567"]
-        );
-        assert_eq!(
-            [7, 1_500, 42_000_000].map(size),
-            ["7 bytes", "1.5 kB", "42.00 MB"]
         );
         let seconds = [0.42, 187.0, 3723.0].map(|s| span(Duration::from_secs_f64(s)));
         assert_eq!(seconds, ["0.4 s", "3:07", "1:02:03"]);

@@ -5,10 +5,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::cli::{
-    hello::hello,
-    output::{print, print_diagnostics},
-};
+use crate::cli::output::{print, print_diagnostics};
+use coax_report::greeting;
 use coax_serve::Bound;
 use coax_serve::prepare::{Prepared, Rejected};
 use coax_smbconf::diagnostic::{Diagnostic, Severity};
@@ -89,7 +87,7 @@ pub(super) fn check(settings: &Settings, mut said: Vec<Diagnostic>) -> ExitCode 
         return json(&said, Some(serves(settings, bound, users)));
     }
     print_diagnostics(&said);
-    print(&hello(settings, &bound, &local_addresses()))
+    print(&greeting::greet(settings, &bound, &local_addresses()))
 }
 
 /// A server that would not start, for the reasons in `said`.

@@ -7,7 +7,7 @@ use coax_serve::{Bound, why_not_writable};
 use coax_smbconf::settings::{Access, NtlmAuth, Security, Settings, ShareSettings};
 
 /// The greeting. `local` are this machine's addresses, for listeners at every address.
-pub fn hello(settings: &Settings, bound: &Bound, local: &[(String, IpAddr)]) -> String {
+pub fn greet(settings: &Settings, bound: &Bound, local: &[(String, IpAddr)]) -> String {
     let mut out = format!(
         "coax {} serves as \\\\{} in workgroup {}\n\n",
         env!("CARGO_PKG_VERSION"),
@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn on_the_usual_ports_every_client_is_told_its_line_and_nothing_needs_to_be_redirected() {
-        let text = hello(
+        let text = greet(
             &settings(GUEST),
             &bound("0.0.0.0:139", "0.0.0.0:445", true),
             &lan(),
@@ -387,7 +387,7 @@ mod tests {
     fn a_printer_gets_a_printer_port_and_no_drive() {
         let printer = "[LASER]\npath = /\nprintable = yes\nguest ok = yes\n";
         let greet = |conf: &str| {
-            hello(
+            greet(
                 &settings(conf),
                 &bound("0.0.0.0:139", "0.0.0.0:445", true),
                 &lan(),
@@ -416,7 +416,7 @@ mod tests {
 
     #[test]
     fn on_other_ports_the_very_commands_that_help_are_printed() {
-        let text = hello(
+        let text = greet(
             &settings(GUEST),
             &bound("0.0.0.0:1139", "0.0.0.0:1445", false),
             &lan(),
@@ -439,7 +439,7 @@ mod tests {
         settings
             .users
             .push(User::with_password("anna", "hush", &Ascii));
-        let text = hello(
+        let text = greet(
             &settings,
             &bound("0.0.0.0:139", "0.0.0.0:445", true),
             &lan(),
@@ -459,7 +459,7 @@ mod tests {
 
     #[test]
     fn a_server_on_loopback_says_that_nobody_else_can_connect() {
-        let text = hello(
+        let text = greet(
             &settings(GUEST),
             &bound("127.0.0.1:2139", "127.0.0.1:2445", false),
             &lan(),

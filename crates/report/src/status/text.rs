@@ -1,9 +1,9 @@
 //! The status as text.
 
-use coax_report::explain::words::harmless;
 use coax_serve::status::{AuditStatus, ClientStatus, FileStatus, NetworkStatus, Status};
 
-use crate::cli::files::text::size;
+use super::{table::table, waits};
+use crate::{digits::size, explain::words::harmless};
 
 /// Files that are shown as text.
 const FILES_SHOWN: usize = 100;
@@ -11,7 +11,7 @@ const FILES_SHOWN: usize = 100;
 const NEARLY: f64 = 0.8;
 
 /// The report; `before` is an earlier status and the seconds since, for rates.
-pub(super) fn report(status: &Status, before: Option<(&Status, f64)>) -> String {
+pub fn report(status: &Status, before: Option<(&Status, f64)>) -> String {
     let mut out = format!(
         "coax {}, process {}, {} for {}; {}\n",
         status.version,
@@ -60,7 +60,7 @@ pub(super) fn report(status: &Status, before: Option<(&Status, f64)>) -> String 
         }
     }
     for client in &status.clients {
-        out.push_str(&super::waits::report(client));
+        out.push_str(&waits::report(client));
     }
     for client in &status.clients {
         for refused in &client.refused {
@@ -184,28 +184,6 @@ fn file(file: &FileStatus) -> Vec<String> {
         access,
         oplock,
     ]
-}
-
-/// Columns as wide as their longest cell.
-pub(super) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
-    let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
-    let all: Vec<Vec<String>> = std::iter::once(heads).chain(rows).collect();
-    let columns = all.iter().map(Vec::len).max().unwrap_or(0);
-    let wide = |column: usize| {
-        let cells = all.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(wide).collect();
-    let mut out = String::new();
-    for row in &all {
-        let cells = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}"));
-        out.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-        out.push('\n');
-    }
-    out
 }
 
 fn count(count: usize, what: &str) -> String {

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use coax_report::explain::words::harmless;
 use coax_serve::status::HistoryStatus;
 
-use super::text::table;
-use crate::cli::files::text::size;
+use super::table::table;
+use crate::{digits::size, explain::words::harmless};
 
 /// Minutes of a column of the graph.
 const STEP: u64 = 30;
@@ -42,7 +41,7 @@ struct Sum {
 }
 
 /// The report.
-pub(super) fn report(history: &HistoryStatus) -> String {
+pub fn report(history: &HistoryStatus) -> String {
     let (mut shares, mut clients) = (BTreeMap::new(), BTreeMap::new());
     for minute in &history.minutes {
         for share in &minute.shares {

@@ -1,10 +1,9 @@
 //! What clients wait for, as text.
 
-use coax_explain::Cause;
-use coax_report::explain::words::harmless;
+use coax_cause::Cause;
 use coax_serve::status::{AccountStatus, ClientStatus, SharesStatus};
 
-use crate::cli::files::text::size;
+use crate::{digits::size, explain::words::harmless};
 
 /// Causes with less than this part of the time are left out, percent.
 const LEAST: u64 = 5;
