@@ -116,6 +116,15 @@ impl Analyser {
             at: packet.at,
             frame,
         };
+        if let Some(segment) = Segment::of_plain_frame(packet) {
+            self.quality.tcp_segments += 1;
+            return self.segment(&segment, moment);
+        }
+        self.dissect(packet, moment);
+    }
+
+    /// The same of a packet of any kind.
+    fn dissect(&mut self, packet: &Packet<'_>, moment: Moment) {
         // what it hands out is borrowed from it
         let mut dissector = std::mem::take(&mut self.dissector);
         let carried = dissector.dissect(packet);

@@ -39,10 +39,15 @@ struct Feed {
 }
 
 impl Feed {
-    fn push(&mut self, piece: &[u8]) {
-        self.bytes.drain(..self.at);
+    /// A piece is as long as the caller likes, so it is not copied if all before it was read.
+    fn push(&mut self, piece: Vec<u8>) {
+        if self.at >= self.bytes.len() {
+            self.bytes = piece;
+        } else {
+            self.bytes.drain(..self.at);
+            self.bytes.extend_from_slice(&piece);
+        }
         self.at = 0;
-        self.bytes.extend_from_slice(piece);
     }
 }
 
@@ -63,7 +68,7 @@ impl Pieces {
     ///
     /// # Errors
     /// As [`crate::explain`]; the rest of the file is of no use then.
-    pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
+    pub fn push(&mut self, piece: Vec<u8>) -> Result<(), Error> {
         match &mut self.state {
             State::Beginning(feed) => {
                 feed.push(piece);

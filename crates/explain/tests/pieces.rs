@@ -20,7 +20,7 @@ fn in_pieces(mut bytes: &[u8], sizes: &[usize]) -> String {
     let mut turn = 0;
     while !bytes.is_empty() {
         let (piece, rest) = bytes.split_at(sizes[turn % sizes.len()].clamp(1, bytes.len()));
-        if let Err(error) = pieces.push(piece) {
+        if let Err(error) = pieces.push(piece.to_vec()) {
             return error.to_string();
         }
         (bytes, turn) = (rest, turn + 1);

@@ -21,7 +21,7 @@ impl Analysis {
     ///
     /// # Errors
     /// It is no capture. The captures before it stay; its other bytes are of no use.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
+    pub fn push(&mut self, bytes: Vec<u8>) -> Result<(), String> {
         match &mut self.next {
             Some((_, pieces)) => pieces.push(bytes).map_err(|error| error.to_string()),
             None => Err("no capture was begun".into()),

@@ -26,7 +26,7 @@ impl Captures {
     ///
     /// # Errors
     /// As [`Analysis::push`].
-    pub fn push(&mut self, bytes: &[u8]) -> Result<(), JsError> {
+    pub fn push(&mut self, bytes: Vec<u8>) -> Result<(), JsError> {
         self.0.push(bytes).map_err(|error| JsError::new(&error))
     }
 

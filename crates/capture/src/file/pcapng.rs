@@ -89,6 +89,47 @@ impl Section {
         if !buffer.finish_skip()? {
             return Ok(Next::Damaged(SENSELESS));
         }
+        if let Some(record) = self.plain_packet(buffer.bytes()) {
+            return Ok(Next::Record(record));
+        }
+        self.next_block(buffer, dropped)
+    }
+
+    /// The packet of the block that `bytes` begin with, if all of it is there and nothing about it is unusual: most blocks of
+    /// most files. `None`: [`Self::next_block`] decides.
+    #[inline]
+    fn plain_packet(&self, bytes: &[u8]) -> Option<Record> {
+        const START: usize = 28;
+        let head = bytes.first_chunk::<START>()?;
+        let word = |at: usize| self.u32_at(head, at);
+        let (record_len, len) = (word(4) as usize, word(20) as usize);
+        let interface = self.interfaces.get(word(8) as usize)?;
+        let Resolution::Coarse(each) = interface.resolution else {
+            return None;
+        };
+        let is_plain = word(0) == ENHANCED_PACKET
+            && record_len <= bytes.len().min(MAX_RECORD)
+            && record_len.is_multiple_of(4)
+            && len <= record_len.checked_sub(START + 4)?;
+        let units = u64::from(word(12)) << 32 | u64::from(word(16));
+        let ns = units.saturating_mul(each);
+        is_plain.then(|| Record {
+            at: Some(ns.saturating_add_signed(interface.offset_ns)),
+            link: interface.link,
+            start: START,
+            len,
+            wire_len: word(24),
+            record_len,
+        })
+    }
+
+    /// The next packet, whatever blocks are before it.
+    #[inline(never)]
+    fn next_block(
+        &mut self,
+        buffer: &mut Buffer<impl Read>,
+        dropped: &mut u64,
+    ) -> std::io::Result<Next> {
         loop {
             if !buffer.fill(BLOCK_HEAD + 4)? {
                 return Ok(match buffer.bytes().is_empty() {
@@ -132,7 +173,6 @@ impl Section {
         self.big_endian || magic == [0x4d, 0x3c, 0x2b, 0x1a]
     }
 
-    #[inline]
     fn block(&mut self, kind: u32, block: &[u8], dropped: &mut u64) -> Option<Next> {
         match kind {
             INTERFACE_DESCRIPTION => self.interface(block),
@@ -145,7 +185,6 @@ impl Section {
         None
     }
 
-    #[inline]
     fn packet(&self, block: &[u8], interface: usize) -> Next {
         let Some(interface) = self.interfaces.get(interface) else {
             return Next::Damaged("a packet names an interface that was not described");

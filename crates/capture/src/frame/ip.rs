@@ -2,6 +2,10 @@
 
 use super::bytes::{u16_at, u32_at};
 
+/// IP protocol numbers.
+pub(super) const TCP: u8 = 6;
+pub(super) const UDP: u8 = 17;
+
 /// An IP packet's payload and the header fields that matter here.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IpPacket<'a> {
@@ -27,6 +31,34 @@ pub(super) fn parse(bytes: &[u8], wire_len: usize) -> Option<IpPacket<'_>> {
         6 => ipv6(bytes, wire_len),
         _ => None,
     }
+}
+
+/// The TCP packet at the start of `bytes`, if it is IPv4 without options and not fragmented: most packets of most captures.
+/// `None`: another kind of packet, or one that [`parse`] has to judge.
+#[inline]
+pub(super) fn plain_tcp(bytes: &[u8]) -> Option<IpPacket<'_>> {
+    const HEADER: usize = 20;
+    let (fixed, rest) = bytes.split_first_chunk::<HEADER>()?;
+    let half = |high: u8, low: u8| u16::from_be_bytes([high, low]);
+    let is_fragment = half(fixed[6], fixed[7]) & 0x3fff != 0;
+    if fixed[0] != 0x45 || fixed[9] != TCP || is_fragment {
+        return None;
+    }
+    let payload_len = usize::from(half(fixed[2], fixed[3])).checked_sub(HEADER)?;
+    Some(IpPacket {
+        from: mapped(u32::from_be_bytes([
+            fixed[12], fixed[13], fixed[14], fixed[15],
+        ])),
+        to: mapped(u32::from_be_bytes([
+            fixed[16], fixed[17], fixed[18], fixed[19],
+        ])),
+        protocol: TCP,
+        ttl: fixed[8],
+        identification: u32::from(half(fixed[4], fixed[5])),
+        payload: rest.get(..payload_len).unwrap_or(rest),
+        payload_len,
+        fragment: None,
+    })
 }
 
 /// An IPv4 address mapped into IPv6 (RFC 4291 §2.5.5.2), so that there is one kind of address.

@@ -19,7 +19,7 @@ pub use station::{Ipx, NetBeui};
 use crate::Packet;
 use bytes::u16_at;
 use fragments::Fragments;
-use ip::IpPacket;
+use ip::{IpPacket, TCP, UDP};
 
 /// What a frame carries.
 #[derive(Debug)]
@@ -59,10 +59,6 @@ pub enum Content<'a> {
 pub struct Dissector {
     fragments: Fragments,
 }
-
-/// IP protocol numbers.
-const TCP: u8 = 6;
-const UDP: u8 = 17;
 
 impl Dissector {
     /// What `packet` carries.

@@ -361,7 +361,12 @@ fn is_shut(round: Option<(&AckSample, Cause)>) -> bool {
 
 /// The part of `gap` that `part` is of `whole`.
 fn share(gap: Span, part: Span, whole: Span) -> Span {
-    let of = u128::from(gap.0) * u128::from(part.0) / u128::from(whole.0.max(1));
+    let whole = whole.0.max(1);
+    // parts of some seconds: a division of 64 bits takes a fraction of one of 128
+    if let Some(product) = gap.0.checked_mul(part.0) {
+        return Span(product / whole);
+    }
+    let of = u128::from(gap.0) * u128::from(part.0) / u128::from(whole);
     Span(u64::try_from(of).unwrap_or(gap.0))
 }
 

@@ -76,6 +76,9 @@ struct Window {
 impl Window {
     /// All bytes by `at`, if others went on as before.
     fn all_by(&self, at: Time) -> u64 {
+        if self.others == 0 {
+            return self.bytes;
+        }
         let (known, elapsed) = ((self.until - self.from).0, (at - self.from).0);
         let others = match known {
             0 => self.others,

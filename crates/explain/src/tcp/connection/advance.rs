@@ -21,7 +21,8 @@ impl Connection {
         let (at, side, novelty) = (arrival.at, arrival.side, arrival.novelty);
         let len = u64::from(segment.len);
         let same = self.last_data.filter(|last| last.side == side);
-        let step = self.describe(segment, arrival);
+        let mut step = self.describe(segment, arrival);
+        self.describe_use(&mut step);
         if let Some(way) = of_mut(&mut self.releases, side)
             .sent(&step)
             .filter(|_| step.is_framed)
@@ -84,13 +85,7 @@ impl Connection {
         let is_behind = self.path.is_behind(side) && !is_unknown;
         let place = self.place(segment, side);
         let (knew, heard) = self.heard_by(side, wire, at);
-        let is_alone = |step: &Advance| step.is_behind && step.is_alone();
-        // a client next to the capture: when it could have asked is seen
-        let is_request = |step: &Advance| {
-            let is_near = self.path.is_behind(Side::Server);
-            side == Side::Client && is_near && answers(step).is_some()
-        };
-        let mut step = Advance {
+        Advance {
             at,
             side,
             len,
@@ -126,16 +121,31 @@ impl Connection {
             is_shared: false,
             is_framed: self.is_framed(),
             is_by_timer: self.is_by_timer(segment, side),
-        };
-        let uses = Side::BOTH.map(|of| self.path_use(of, at));
+        }
+    }
+
+    /// Adds how busy the path was until then. It is a step of its own because what follows from it depends on all the rest.
+    fn describe_use(&self, step: &mut Advance) {
+        let uses = Side::BOTH.map(|of| self.path_use(of, step.at));
+        if uses.iter().any(Option::is_some) {
+            self.apply_use(step, &uses);
+        }
+    }
+
+    fn apply_use(&self, step: &mut Advance, uses: &[Option<PathUse>; 2]) {
+        let side = step.side;
         let own = uses.iter().flatten().filter_map(|found| found.own_share);
         step.is_shared = own.min().is_some_and(|share| share < MOST_SHARED);
-        let uses = Side::BOTH
-            .map(|of_side| of(&uses, of_side).filter(|_| !(of_side == side && is_alone(&step))));
+        let is_alone = step.is_behind && step.is_alone();
+        let uses =
+            Side::BOTH.map(|of_side| of(uses, of_side).filter(|_| !(of_side == side && is_alone)));
         let shares = uses.iter().flatten().filter_map(|found| found.own_share);
-        step.saturated = shares.max().filter(|_| !is_request(&step));
+        // a client next to the capture: when it could have asked is seen
+        let is_near = side == Side::Client && self.path.is_behind(Side::Server);
+        step.saturated = shares
+            .max()
+            .filter(|_| !(is_near && answers(step).is_some()));
         step.carrying = of(&uses, side).map_or(0, |found| found.carrying);
-        step
     }
 
     /// How busy the path has been for some round trips while `side` had data to send, if it still has. Without a handshake the
@@ -144,14 +154,13 @@ impl Connection {
         if !self.has_start {
             return None;
         }
-        let found = self.path.path_use(side, at)?;
         let stream = of(&self.streams, side);
         let goes_on = if self.path.is_behind(side) {
             self.has_more(side)
         } else {
             stream.highest > stream.acked
         };
-        goes_on.then_some(found)
+        goes_on.then(|| self.path.path_use(side, at)).flatten()
     }
 
     /// Whether `side` has more to send, as far as its messages show: what the capture kept of them must not matter.
