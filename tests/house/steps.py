@@ -9,6 +9,7 @@ from pathlib import Path
 from explain import ktrace
 from installed import image, machine
 from lab import link
+from netbeui import guest
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK, CI, LONG = "quick", "ci", "long"
@@ -157,6 +158,7 @@ STEPS = [
     peer("speed", "raw TCP speed with netcat", "speed.main"),
     peer("isolation", "a client in trouble does not disturb others", "isolation.main"),
     peer("netbeui", "NetBEUI over a virtual cable, read by tshark", "netbeui.main", impossible=no_cable),
+    peer("netbeui-llc", "LLC beside Linux's llc2 in QEMU", "netbeui.llc2", 300, impossible=guest.impossible),
     peer("ipx", "IPX in four frame types, with a client of its own, read by tshark", "ipx.main", 600, impossible=no_cable),
     peer("doctor", "coax doctor finds faults made for real; coax setup writes what is served, or nothing", "doctor.main", 600, impossible=no_doctor),
     peer("durability", "kills, power cuts and syncs", "durability.main"),
