@@ -14,6 +14,8 @@ STRIPPED = ["--", "-C", "strip=symbols"]
 # what packages contain: Parquet would make the program larger than its limit, and the Python package writes it too
 FEATURES = ["--no-default-features", "--features", "page"]
 WEB_TARGET = "wasm32-unknown-unknown"
+# the web page has more room than the program: what every packet goes through is optimized for speed
+WEB_FASTEST = ["coax-capture", "coax-cause", "coax-explain", "coax-wire", "hashbrown"]
 PYTHON_BUILD = "maturin>=1.9,<2"
 PYTHON_TOOLS = ["ziglang", "cargo-zigbuild"]
 # The architecture's name -> Rust's target
@@ -150,6 +152,7 @@ def debian_environment():
 def web_build():
     """The command and the environment that build the engine of the web page."""
     build = ["--profile", "dist", "--locked", "-p", "coax-web", "--target", WEB_TARGET]
+    build += [word for crate in WEB_FASTEST for word in ("--config", f"profile.dist.package.{crate}.opt-level=3")]
     # wasm-bindgen reads the names of the features that the module needs
     keep = {"CARGO_PROFILE_DIST_STRIP": "debuginfo"}
     if rustup_has(WEB_TARGET):
