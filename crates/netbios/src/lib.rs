@@ -7,6 +7,8 @@ extern crate alloc;
 extern crate std;
 
 mod browse;
+#[cfg(test)]
+mod cable;
 mod datagram;
 pub mod ipx;
 mod limit;

@@ -14,7 +14,7 @@ fn count(lan: &Lan, command: u8) -> usize {
 fn names_are_claimed_three_times_and_then_ours() {
     let names = vec![unique("SERVER<20>"), group("LAB<00>")];
     let mut lan = Lan::new(vec![NbfConfig::new(mac(1), names)]);
-    lan.log = Some(vec![]);
+    lan.log.clear();
     lan.run(Span::from_millis(1400));
     assert!(!lan.stations[0].owns(&name("SERVER<20>")));
     lan.run(Span::from_millis(200));

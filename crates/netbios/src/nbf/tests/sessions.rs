@@ -57,7 +57,7 @@ fn messages_of_every_length_arrive_whole_in_both_directions() {
 fn only_the_first_message_of_several_pieces_waits_for_receive_continue() {
     let mut lan = Lan::pair();
     let (client, server) = lan.call(1, 0, "SERVER<20>");
-    lan.log = Some(vec![]);
+    lan.log.clear();
     for _ in 0..3 {
         lan.stations[1]
             .send(lan.now, client, pattern(9000, 1))
@@ -74,7 +74,7 @@ fn only_the_first_message_of_several_pieces_waits_for_receive_continue() {
 fn requests_and_responses_acknowledge_each_other() {
     let mut lan = Lan::pair();
     let (client, server) = lan.call(1, 0, "SERVER<20>");
-    lan.log = Some(vec![]);
+    lan.log.clear();
     for _ in 0..10 {
         lan.stations[1]
             .send(lan.now, client, b"request".to_vec())
@@ -136,7 +136,7 @@ fn a_crowded_station_stops_its_peers_and_lets_them_go_on() {
     let mut lan = Lan::pair_with(|config| config.max_buffered = 100);
     let sessions: Vec<_> = (0..3).map(|_| lan.call(1, 0, "SERVER<20>")).collect();
     lan.consuming = false;
-    lan.log = Some(vec![]);
+    lan.log.clear();
     for (client, _) in &sessions {
         lan.stations[1]
             .send(lan.now, *client, pattern(5000, 3))
@@ -164,7 +164,7 @@ fn a_crowded_station_stops_its_peers_and_lets_them_go_on() {
 fn messages_without_acknowledgment_are_done_when_the_link_has_them() {
     let mut lan = Lan::pair();
     let (client, server) = lan.call(1, 0, "SERVER<20>");
-    lan.log = Some(vec![]);
+    lan.log.clear();
     for at in 0..20 {
         lan.stations[1]
             .send_no_ack(lan.now, client, pattern(3000, at))
