@@ -102,7 +102,7 @@ def a_tree_comes_first(page):
     assert page.text("h1") == same(page.report["captures"][place]["tree"]["verdict"]), page.text("h1")
     assert "files" in page.text("#tree-facts"), page.text("#tree-facts")
     words = page.text("#tree-facts ~ .legend")
-    assert "metadata" in words and "nothing asked for 74 %" in words, words
+    assert "metadata" in words and "no request outstanding 74 %" in words, words
     # what is amiss beside the copies took nothing of a copy's time
     assert "Against" not in page.text("#remarks"), page.text("#remarks")
 

@@ -58,7 +58,7 @@ def wrong_inputs(folder):
     code, text = step(folder, binary=subject.coax_binary(), arguments="--fault REED_ANDX=drop")
     assert code == 1 and "did you mean 'READ_ANDX'?" in text, text
     assert step(folder, binary="/nonexistent")[0] == 1
-    assert "is no command" in step(folder, command="halt")[1]
+    assert "is not a command" in step(folder, command="halt")[1]
     assert "no server was started" in step(folder, command="stop")[1]
 
 
@@ -117,7 +117,7 @@ def a_release_is_downloaded_and_verified(folder):
         (archive.parent / "SHA256SUMS").write_text("")
         refused(f"release {tag} has no {archive.name}")
         refused(f"cannot download {address}/v9.9.9/SHA256SUMS", release="v9.9.9")
-        refused("is no release", release="../../etc")
+        refused("is not a release", release="../../etc")
         refused("exclude each other", binary=subject.coax_binary())
         refused("cannot download http://192.0.2.1/", releases="http://192.0.2.1")
     refused("cannot download")

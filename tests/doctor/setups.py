@@ -216,7 +216,7 @@ def on_a_terminal(net, folder):
     screen.wait("4. On which network")
     screen.wait("eth0 (10.77.1.1/24)")
     screen.type("eth7")
-    screen.wait("no interface or network of this machine")
+    screen.wait("not an interface or network of this machine")
     screen.type("")
     shown = screen.wait("Write this? [Y/n]")
     assert f"path = {folder}/old" in shown and "write list = anna" in shown, shown

@@ -167,8 +167,8 @@ def conflict(cable, scratch, folder):
 def errors(cable):
     for url, code, text in (
             ("ipx://ATTIC:eth7/DATA", 1, "there is no Ethernet interface eth7; there are: eth0"),
-            ("ipx://ATTIC:eth0:802.4/DATA", 2, "'802.4' is no frame type: 802.2, 802.3, ethernet-ii, snap or auto"),
-            ("ipx://ATTIC:eth0:snap:XYZ/DATA", 2, "'XYZ' is no network number"),
+            ("ipx://ATTIC:eth0:802.4/DATA", 2, "'802.4' is not a frame type: 802.2, 802.3, ethernet-ii, snap or auto"),
+            ("ipx://ATTIC:eth0:snap:XYZ/DATA", 2, "'XYZ' is not a network number"),
             ("ipx://NOBODY/DATA", 1, "no station that this interface reaches has the name NOBODY<20>")):
         done = cable.coax("ls", url, ok=False)
         check(done.returncode == code and text in done.stderr, url, done.returncode, done.stderr)
@@ -179,8 +179,8 @@ def errors(cable):
                 (("ls", "ipx://ATTIC/DATA"), 1, "IPX on eth0 needs the capability CAP_NET_RAW"),
                 (("serve", folder, "--ipx", "eth0", "--check"), 1, "IPX on eth0 needs the capability CAP_NET_RAW"),
                 (("serve", folder, "--ipx", "eth9", "--check"), 1, "no Ethernet interface eth9"),
-                (("serve", folder, "--ipx", "eth0:token", "--check"), 2, "'token' is no frame type"),
-                (("serve", folder, "--option", "coax:ipx = eth0:snap:0", "--check"), 1, "'0' is no network number")):
+                (("serve", folder, "--ipx", "eth0:token", "--check"), 2, "'token' is not a frame type"),
+                (("serve", folder, "--option", "coax:ipx = eth0:snap:0", "--check"), 1, "'0' is not a network number")):
             done = run(*command, *words, ok=False)
             check(done.returncode == code and text in done.stdout + done.stderr, words, done.returncode, done.stdout, done.stderr)
 

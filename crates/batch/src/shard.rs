@@ -38,7 +38,8 @@ impl FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("'{text}' is no part; expected I/N with I from 1 to N, such as 2/8");
+        let wrong =
+            || format!("'{text}' is not a part; expected I/N with I from 1 to N, such as 2/8");
         let (index, count) = text.split_once('/').ok_or_else(wrong)?;
         let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
         let (index, count) = (number(index)?, number(count)?);

@@ -22,7 +22,7 @@ use crate::{
 pub fn write_swept(path: &Path, swept: &Swept) -> Result<(), BatchError> {
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         // a rename would replace a device or a pipe
-        return Err(not_written(path, "it is no ordinary file"));
+        return Err(not_written(path, "it is not an ordinary file"));
     }
     let columns = table(swept);
     let fields = columns.iter().map(Field::from).collect();

@@ -220,7 +220,7 @@ fn options_that_make_no_sense_are_refused_before_anything_is_read() {
             &["in", "--out", "in/notes.txt"],
             "--out: the folder in/notes.txt cannot be used",
         ),
-        (&["in", "--shard", "4/3"], "'4/3' is no part"),
+        (&["in", "--shard", "4/3"], "'4/3' is not a part"),
         (&["in", "--jobs", "0"], "--jobs"),
     ] {
         let done = coax(site.path(), &[&["explain"], arguments].concat());

@@ -251,7 +251,7 @@ fn advice_that_the_files_have_or_cannot_hold_is_said() {
     for (file, why) in [
         (
             path("notes.txt", "a = b\n"),
-            "none of the files that coax reads",
+            "coax reads no file of this kind",
         ),
         (
             folder.path().join("none.ini").to_str().unwrap().to_owned(),

@@ -294,7 +294,7 @@ fn a_table_that_cannot_be_completed_does_not_get_its_name() {
     let device = sampled(folder.path(), &["--parquet", "/dev/full"]);
     let said = String::from_utf8_lossy(&device.stderr).into_owned();
     assert_eq!(device.status.code(), Some(1), "{said}");
-    assert!(said.contains("it is no ordinary file"), "{said}");
+    assert!(said.contains("it is not an ordinary file"), "{said}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub enum FaultError {
         known: Vec<&'static str>,
     },
     /// A value that cannot be read.
-    #[error("'{word}' is no {kind}: write {example}")]
+    #[error("'{word}' is not a {kind}: write {example}")]
     Value {
         /// What the value should be.
         kind: &'static str,

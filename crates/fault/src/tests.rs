@@ -100,23 +100,23 @@ fn what_is_wrong_is_said_with_the_way_to_write_it() {
         ),
         (
             "READ=error ERRDOS/x",
-            "'ERRDOS/x' is no status: write an NTSTATUS (ACCESS_DENIED, 0xc0000022) or a DOS error (ERRnoaccess, ERRDOS/5)",
+            "'ERRDOS/x' is not a status: write an NTSTATUS (ACCESS_DENIED, 0xc0000022) or a DOS error (ERRnoaccess, ERRDOS/5)",
         ),
         (
             "READ=error 0x0",
-            "'0x0' is no status: write an NTSTATUS (ACCESS_DENIED, 0xc0000022) or a DOS error (ERRnoaccess, ERRDOS/5)",
+            "'0x0' is not a status: write an NTSTATUS (ACCESS_DENIED, 0xc0000022) or a DOS error (ERRnoaccess, ERRDOS/5)",
         ),
         (
             "READ#0=drop",
-            "'0' is no number of a request: write #3, #3..5, #3.. or #every 10",
+            "'0' is not a number of a request: write #3, #3..5, #3.. or #every 10",
         ),
         (
             "READ#5..3=drop",
-            "'5..3' is no number of a request: write #3, #3..5, #3.. or #every 10",
+            "'5..3' is not a number of a request: write #3, #3..5, #3.. or #every 10",
         ),
         (
             "READ#every 0=drop",
-            "'every 0' is no number of a request: write #3, #3..5, #3.. or #every 10",
+            "'every 0' is not a number of a request: write #3, #3..5, #3.. or #every 10",
         ),
         (
             "READ=delay",
@@ -124,24 +124,24 @@ fn what_is_wrong_is_said_with_the_way_to_write_it() {
         ),
         (
             "READ=delay 2",
-            "'2' is no time: write a number and ms, s or min, at most 60min, such as 500ms",
+            "'2' is not a time: write a number and ms, s or min, at most 60min, such as 500ms",
         ),
         (
             "READ=delay 2h",
-            "'2h' is no time: write a number and ms, s or min, at most 60min, such as 500ms",
+            "'2h' is not a time: write a number and ms, s or min, at most 60min, such as 500ms",
         ),
         (
             "READ=delay 61min",
-            "'61min' is no time: write a number and ms, s or min, at most 60min, such as 500ms",
+            "'61min' is not a time: write a number and ms, s or min, at most 60min, such as 500ms",
         ),
         ("READ=drop it", "'drop' is written drop"),
         (
             "READ=split 0",
-            "'0' is no number of bytes: write a number such as 40",
+            "'0' is not a number of bytes: write a number such as 40",
         ),
         (
             "READ=mid 70000",
-            "'70000' is no MID: write a number up to 65535 or 0xffff",
+            "'70000' is not a MID: write a number up to 65535 or 0xffff",
         ),
         (
             "READ:request=delay 1s",

@@ -66,7 +66,7 @@ impl Measured {
         for time in times {
             ensure!(
                 *time > 0.0 && time.is_finite(),
-                "{name}: {time} s is no time of a copy; write seconds above zero"
+                "{name}: {time} s is not a time of a copy; write seconds above zero"
             );
         }
         if let Some(spread) = spread {

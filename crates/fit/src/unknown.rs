@@ -181,7 +181,7 @@ impl Unknown {
     pub fn with_range(name: &str, range: &str) -> Result<Self> {
         let wrong = || {
             format!(
-                "{name}: '{range}' is no range; write it as A..B or A..B:log, such as 10 us..5 ms:log"
+                "{name}: '{range}' is not a range; write it as A..B or A..B:log, such as 10 us..5 ms:log"
             )
         };
         let (from, rest) = range.split_once("..").with_context(wrong)?;
@@ -384,14 +384,14 @@ mod tests {
     #[test]
     fn what_is_no_range_is_refused_with_the_form() {
         for (range, words) in [
-            ("10", "is no range"),
-            ("10 us..5", "is no range"),
+            ("10", "is not a range"),
+            ("10 us..5", "is not a range"),
             ("5 ms..1 us", "goes up"),
             ("0..5 ms:log", "above zero"),
-            ("a..b", "is no range"),
-            ("1..2:cubic", "is no range"),
-            ("1 us..2 Mbit/s", "is no range"),
-            ("-5..nan", "is no range"),
+            ("a..b", "is not a range"),
+            ("1..2:cubic", "is not a range"),
+            ("1 us..2 Mbit/s", "is not a range"),
+            ("-5..nan", "is not a range"),
         ] {
             let error = format!("{:#}", Unknown::with_range("x", range).unwrap_err());
             assert!(error.contains(words), "{range}: {error}");

@@ -80,7 +80,7 @@ pub fn read_head(bytes: &[u8]) -> Result<Option<Head>, Refused> {
             return Err(refused(431, "the request has more than 64 fields"));
         }
         Err(httparse::Error::Version) => return Err(refused(505, "use HTTP/1.1")),
-        Err(_) => return Err(refused(400, "this is no request of HTTP/1.1")),
+        Err(_) => return Err(refused(400, "this is not an HTTP/1.1 request")),
     };
     // Lines end with CR and LF only: another reader of the same bytes may take other line ends differently (RFC 9112 section 2.2).
     let head = bytes.get(..len).unwrap_or_default();
@@ -155,7 +155,7 @@ fn fill(head: &mut Head, fields: &[httparse::Header<'_>]) -> Result<(), Refused>
         // RFC 9110 §8.6: digits only, so no sign.
         let digits = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
         if !digits {
-            return Err(refused(400, "Content-Length is no number"));
+            return Err(refused(400, "Content-Length is not a number"));
         }
         head.body = match length.parse() {
             Ok(length) if length <= BODY_MAX => length,

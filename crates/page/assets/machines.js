@@ -74,8 +74,8 @@ class Card {
   account(client) {
     const account = client.account;
     const idle = client.idle_seconds > 5 ? "no request for " + time(client.idle_seconds) : null;
-    const doing = account ? "The server " + DOING[account.doing] + (account.doing_ms >= 1000 ? " since " + time(account.doing_ms / 1000) : "") : null;
-    const text = client.busy ? "A thread of the server is busy with this client; some figures are older." : idle ? "Idle: " + idle + "." : doing ? doing.replace("The server a request", "A request") + "." : "It uses no share yet.";
+    const doing = account ? "The server " + DOING[account.doing] + (account.doing_ms >= 1000 ? " for " + time(account.doing_ms / 1000) : "") : null;
+    const text = client.busy ? "The server is busy with a request of this client; some figures are older." : idle ? "Idle: " + idle + "." : doing ? doing.replace("The server a request", "A request") + "." : "The client has not opened a share yet.";
     say(this.doing, text);
     const copy = account && account.copy;
     say(this.copy, copy ? copyText(copy) : "");

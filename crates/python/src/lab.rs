@@ -188,7 +188,7 @@ fn planned(scenario: &str, arguments: Arguments) -> anyhow::Result<Sweep> {
         let is_part = (1..=count).contains(&index);
         anyhow::ensure!(
             is_part,
-            "{index}/{count} is no part: write (I, N) with I from 1 to N"
+            "{index}/{count} is not a part: write (I, N) with I from 1 to N"
         );
     }
     let sample = arguments.sample.as_deref().map(str::parse);

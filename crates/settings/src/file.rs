@@ -83,12 +83,12 @@ impl Kind {
 pub enum Unreadable {
     /// Neither its name nor its contents are known.
     #[error(
-        "{0}: this is none of the files that coax reads: PROTOCOL.INI, SYSTEM.INI, NETWORK.INI, TCPUTILS.INI, a .reg export, smb.conf, \
+        "{0}: coax reads no file of this kind. It reads PROTOCOL.INI, SYSTEM.INI, NETWORK.INI, TCPUTILS.INI, a .reg export, smb.conf, \
          sysctl.conf. Give it the name it has on the machine"
     )]
     Unknown(String),
     /// It is too long.
-    #[error("{0}: a file of {1} bytes is no configuration file; the limit is {LARGEST} bytes")]
+    #[error("{0}: a file of {1} bytes is not a configuration file; the limit is {LARGEST} bytes")]
     TooLong(String, usize),
     /// No line of it sets anything.
     #[error("{0}: no line has the form KEY = VALUE")]

@@ -145,7 +145,7 @@ pub fn machines(text: &str) -> Result<Vec<Machine>, Wrong> {
         let mut kinds = Machine::ALL.iter();
         let Some((kind, _, _)) = kinds.find(|(_, name, _)| name.eq_ignore_ascii_case(word)) else {
             return Err(Wrong::new(
-                format!("'{word}' is no kind of machine"),
+                format!("'{word}' is not a kind of machine"),
                 format!("write one or more of {}", kinds_listed()),
             ));
         };
@@ -205,7 +205,7 @@ fn range(text: &str, site: &Site) -> Result<Network, Wrong> {
         .ok()
         .filter(|_| text.contains('/') && !text.contains(char::is_whitespace));
     let Some(list) = list else {
-        let what = format!("'{text}' is no interface or network of this machine");
+        let what = format!("'{text}' is not an interface or network of this machine");
         return Err(Wrong::new(what, interfaces_listed(site)));
     };
     let mut own = site
@@ -313,7 +313,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Wrong> {
         .components()
         .any(|part| part == std::path::Component::ParentDir)
     {
-        let what = format!("{} is no plain path", path.display());
+        let what = format!("{} is not a plain path", path.display());
         return path
             .canonicalize()
             .map_err(|_| Wrong::new(what, "write it without '..'"));

@@ -112,7 +112,11 @@ impl Transaction {
             let path = change.path.canonicalize().unwrap_or(change.path.clone());
             let old = fs::metadata(&path).ok();
             if old.as_ref().is_some_and(|old| !old.is_file()) {
-                return Err(failed("replace", &path, io::Error::other("it is no file")));
+                return Err(failed(
+                    "replace",
+                    &path,
+                    io::Error::other("it is not a file"),
+                ));
             }
             let temporary = match &change.new {
                 New::Gone if old.is_none() => continue,

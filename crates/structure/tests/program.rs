@@ -23,6 +23,6 @@ fn the_program_s_crate_stays_small() {
     let count = lines(&source);
     assert!(
         count > 1000 && count <= LINES_MAX,
-        "{count} lines: move what is no command line to another crate"
+        "{count} lines: move what is not a command line to another crate"
     );
 }

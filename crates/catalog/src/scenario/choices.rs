@@ -254,7 +254,7 @@ fn carrier(value: &toml::Value) -> Result<Carrier, String> {
     let named = value.as_str().and_then(Carrier::named);
     named.ok_or_else(|| {
         let all = Carrier::ALL.map(|carrier| format!("\"{}\"", carrier.name()));
-        format!("{value} is no transport; allowed are {}", all.join(", "))
+        format!("{value} is not a transport; allowed are {}", all.join(", "))
     })
 }
 

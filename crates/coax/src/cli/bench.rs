@@ -40,8 +40,8 @@ pub struct BenchArgs {
     /// Repeat each copy N times and report minimum, median and maximum
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub runs: u32,
-    /// First measure raw TCP against 'coax speed serve' at this host and source port (discard port: the next one, or after a
-    /// comma), and report each copy relative to it
+    /// First measure raw TCP with 'coax speed serve', which runs at HOST and sends at PORT and receives at PORT + 1 (else
+    /// HOST:PORT,PORT). Report each copy relative to it
     #[arg(long, value_name = "HOST:PORT")]
     pub ceiling: Option<CeilingTarget>,
     /// Send the password in plaintext or as an LM response if the server supports nothing better. Anybody on the network

@@ -72,7 +72,7 @@ pub fn main(args: &BrowseArgs) -> Result<ExitCode, WrongUsage> {
         Some(Ok(name)) => name,
         Some(Err(error)) => {
             let word = wanted.unwrap_or_default();
-            let message = format!("'{word}' is no workgroup: {error}");
+            let message = format!("'{word}' is not a workgroup: {error}");
             return Err(WrongUsage::new("browse", message)
                 .at(word)
                 .help("write a NetBIOS name of 1 to 15 characters"));

@@ -26,7 +26,7 @@ pub struct DecodeArgs {
     /// A capture file, hexadecimal digits of one message, or - for either on standard input
     #[arg(value_name = "CAPTURE|HEX", required = true)]
     pub input: Vec<String>,
-    /// What the digits are; by default it is recognised
+    /// What the digits are [default: detected]
     #[arg(long, value_name = "KIND")]
     pub kind: Option<Kind>,
     /// Only messages that these frames complete: 12, 3-7, or several, separated by commas
@@ -38,10 +38,10 @@ pub struct DecodeArgs {
     /// Only messages in which something is invalid
     #[arg(long)]
     pub problems: bool,
-    /// One JSON object for each message, one a line
+    /// One JSON object for each message, each on a line
     #[arg(long, conflicts_with = "summary")]
     pub json: bool,
-    /// Also show what real clients and servers send in these fields: by the captures of coax's tests and the client profiles
+    /// Also show which values real clients and servers send in these fields, from coax's captures and client profiles
     #[arg(long, conflicts_with_all = ["summary", "json"])]
     pub seen: bool,
 }

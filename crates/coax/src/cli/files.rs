@@ -35,7 +35,7 @@ pub enum Verb<'a> {
     Put(&'a PutArgs),
     /// Delete.
     Rm(&'a RmArgs),
-    /// Make folders.
+    /// Create folders.
     Mkdir(&'a MkdirArgs),
     /// Remove empty folders.
     Rmdir(&'a PathsArgs),

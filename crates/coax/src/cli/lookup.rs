@@ -21,12 +21,12 @@ use coax_wire::nbt::{
 #[command(
     after_help = "NAME is a computer; NAME<1d> or NAME#1d asks for another suffix: 00 workstation, 03 messenger, 1b domain \
     master browser, 1c domain controllers, 1d local master browser, 1e browser elections, 20 file server (the default). \
-    An address is asked for the machine's names."
+    For an address, coax asks that machine for its names."
 )]
 pub struct LookupArgs {
     /// A NetBIOS name, or the IPv4 address of a machine
     pub name: String,
-    /// Ask the machines that are found for all their names
+    /// Ask each machine found for all its names
     #[arg(long)]
     pub status: bool,
     #[command(flatten)]
@@ -67,7 +67,7 @@ pub fn main(args: &LookupArgs) -> Result<ExitCode, WrongUsage> {
         match name(&args.name) {
             Ok(name) => report.find(&resolver, name, &args.name),
             Err(why) => {
-                let message = format!("'{}' is no NetBIOS name: {why}", args.name);
+                let message = format!("'{}' is not a NetBIOS name: {why}", args.name);
                 return Err(WrongUsage::new("lookup", message)
                     .at(&args.name)
                     .help("write NAME, NAME<1d> or NAME#1d"));
@@ -125,7 +125,7 @@ fn name(text: &str) -> Result<NbName, String> {
             let suffix = u8::from_str_radix(hex, 16);
             (
                 characters,
-                suffix.map_err(|_| format!("{hex} is no suffix"))?,
+                suffix.map_err(|_| format!("{hex} is not a suffix"))?,
             )
         }
         _ => (text, SUFFIX_SERVER),

@@ -23,8 +23,8 @@ const MAX_INPUT: u64 = 64 * 1024;
 /// `coax message`'s arguments.
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "A machine or user is called in a session (NET SEND), which confirms the message; texts of up to 1,600 bytes \
-    fit. A workgroup gets a datagram (WinPopup), which nobody confirms, of up to 407 bytes with the names."
+    after_help = "coax sends to a machine or user in a session, as NET SEND does; the recipient confirms it. The text has at most \
+    1,600 bytes. coax sends to a workgroup in a datagram, as WinPopup does; nobody confirms it. Text and names have at most 407 bytes."
 )]
 pub struct MessageArgs {
     /// A machine, a user, a workgroup, or an IPv4 address

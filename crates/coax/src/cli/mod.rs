@@ -94,7 +94,7 @@ pub enum Command {
     Put(Box<files::PutArgs>),
     /// Delete files on a server
     Rm(Box<files::RmArgs>),
-    /// Make folders on a server
+    /// Create folders on a server
     Mkdir(Box<files::MkdirArgs>),
     /// Remove empty folders on a server
     Rmdir(Box<files::PathsArgs>),

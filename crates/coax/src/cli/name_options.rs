@@ -9,25 +9,27 @@ use super::nearest::unknown;
 use coax_transfer::names::{Method, Resolver};
 use coax_wire::nbt::name::Scope;
 
+/// The heading of these options. It is given to each: `next_help_heading` would also hold for the verb's own options behind them.
+const HEADING: &str = "Names";
+
 /// How a name is found.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Names")]
 pub struct NameOptions {
     /// How to find a server by its name, in this order: lmhosts, wins, bcast, host (hosts file and DNS)
     /// [default: lmhosts,wins,bcast,host]
-    #[arg(long, value_name = "METHOD,…", value_delimiter = ',', value_parser = method)]
+    #[arg(long, help_heading = HEADING, value_name = "METHOD,…", value_delimiter = ',', value_parser = method)]
     pub resolve: Vec<Method>,
     /// A WINS server to ask; several in the order to try
-    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
+    #[arg(long, help_heading = HEADING, value_name = "ADDRESS", value_delimiter = ',')]
     pub wins: Vec<Ipv4Addr>,
     /// The LMHOSTS file [default: /etc/coax/lmhosts, else /etc/samba/lmhosts]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = HEADING, value_name = "FILE")]
     pub lmhosts: Option<PathBuf>,
     /// The NetBIOS scope of this machine
-    #[arg(long, value_name = "SCOPE", value_parser = scope)]
+    #[arg(long, help_heading = HEADING, value_name = "SCOPE", value_parser = scope)]
     pub scope: Option<Scope>,
     /// Broadcast to this address instead of to all networks of this machine
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, help_heading = HEADING, value_name = "ADDRESS")]
     pub broadcast: Vec<Ipv4Addr>,
 }
 

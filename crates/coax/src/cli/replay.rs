@@ -37,13 +37,13 @@ pub struct ReplayArgs {
     /// A capture file: pcap or pcapng, optionally gzipped
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
-    /// The server, and the share that takes the place of the recorded one
+    /// The server, and the share to use instead of the recorded one
     #[arg(value_name = "smb://[USER[:PASSWORD]@]HOST[:PORT]/SHARE", value_parser = LocationParser)]
     pub place: Location,
     /// Only this connection of the capture, counted from 1
     #[arg(long, value_name = "N")]
     pub connection: Option<usize>,
-    /// How long an answer may take
+    /// Seconds to wait for an answer
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
     /// Also show what is expected to differ, and requests that were not sent

@@ -52,10 +52,10 @@ pub struct ServeArgs {
     /// Read this smb.conf (Samba syntax); options of the command line override it
     #[arg(long, value_name = "smb.conf")]
     pub config: Option<PathBuf>,
-    /// A further share: --share GAMES=/srv/games; :ro read-only, :rw users may write (the default)
+    /// Another share: --share GAMES=/srv/games; :ro read-only, :rw users may write (the default)
     #[arg(long = "share", value_name = "NAME=DIR[:ro|:rw]")]
     pub shares: Vec<ShareArg>,
-    /// What guests may do with the shares named here [default: ro, or none if there is a --user]
+    /// What guests may do with the shares of this command line [default: ro, or none if there is a --user]
     #[arg(long, value_name = "none|ro|rw", value_parser = guest_access())]
     pub guest: Option<GuestAccess>,
     /// A user who may log on, read and write. Without a password, coax reads COAX_PASSWORD or asks at the terminal. coax
@@ -68,8 +68,8 @@ pub struct ServeArgs {
     /// Accept log-on methods that are off by default or in smb.conf
     #[arg(long, value_name = "METHOD,…", value_delimiter = ',')]
     pub allow: Vec<LogOn>,
-    /// Listen here for SMB over NetBIOS sessions (DOS, Windows 9x); port 0 picks one. With --nbt or --direct, nothing
-    /// else is listened to
+    /// Listen here for SMB over NetBIOS sessions (DOS, Windows 9x); port 0 picks one. With --nbt or --direct, coax listens
+    /// at the addresses given and nowhere else
     #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     pub nbt: Vec<SocketAddr>,
     /// Listen here for SMB directly over TCP (Windows 2000 and later, consoles); port 0 picks one
@@ -101,8 +101,8 @@ pub struct ServeArgs {
     /// journal, syslog or syslog:FACILITY
     #[arg(long, value_name = "FILE|journal|syslog", value_parser = audit)]
     pub audit: Option<AuditTarget>,
-    /// Show a web page of what clients do and wait for, with metrics, at this address (docs/live.md); a port alone is one of
-    /// this machine only. Other addresses than loopback need a token, which the log then has
+    /// Show what clients do and wait for on a web page, with metrics, at this address (docs/live.md). A port alone means
+    /// 127.0.0.1. At an address other than loopback, readers need a token; coax writes it to the log
     #[arg(long, value_name = "ADDR:PORT", value_parser = web_address)]
     pub web: Option<SocketAddr>,
     /// Report as JSON, one object a line (docs/events.md)
@@ -117,10 +117,10 @@ pub struct ServeArgs {
     /// Explain each line of the configuration (without one: every parameter) and exit
     #[arg(long)]
     pub explain_config: bool,
-    /// Do everything a start does, report problems and what would be served, and exit; --json: one object
+    /// Check everything as at a start, report problems and what would be served, and exit. With --json: one JSON object
     #[arg(long, conflicts_with = "explain_config")]
     pub check: bool,
-    /// Replace the server that runs: take its listening sockets over, while its clients finish their copies
+    /// Replace the running server: take over its listening sockets while its clients finish their copies
     #[arg(long, conflicts_with_all = ["explain_config", "check"])]
     pub takeover: bool,
     /// Whether the command line named users; their passwords are forgotten once they are hashed.
@@ -134,11 +134,11 @@ pub struct ServeArgs {
 /// A log-on method that gives passwords away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogOn {
-    /// LM responses: the only ones DOS, Windows for Workgroups, 95 and 98 send; broken in seconds
+    /// LM responses: DOS, Windows for Workgroups, 95 and 98 send no others; an attacker breaks them in seconds
     Lm,
     /// Plaintext passwords: the oldest clients; anybody on the network can read them
     Plaintext,
-    /// NTLMv1 responses: consoles, scanners, NT 4.0; on already, unless smb.conf says no
+    /// NTLMv1 responses: consoles, scanners, NT 4.0; on by default, unless smb.conf turns them off
     Ntlmv1,
 }
 

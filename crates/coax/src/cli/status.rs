@@ -39,10 +39,10 @@ pub struct StatusArgs {
     /// Report as one JSON object (docs/status.md)
     #[arg(long)]
     pub json: bool,
-    /// Look again each second, with rates, until the server ends
+    /// Update every second, with rates, until the server ends
     #[arg(long)]
     pub watch: bool,
-    /// What shares and clients did in the last day, by the minute
+    /// Show the traffic of each share and client in the last day, by the minute
     #[arg(long, conflicts_with = "watch")]
     pub history: bool,
 }

@@ -62,7 +62,7 @@ fn add<'a>(
         let number = || {
             value
                 .parse::<f64>()
-                .with_context(|| format!("{name}: '{value}' is no number"))
+                .with_context(|| format!("{name}: '{value}' is not a number"))
         };
         match name.as_str() {
             "name" => setting.name.clone_from(value),

@@ -22,7 +22,7 @@ pub(super) fn read(input: &mut Input, text: &str) -> Result<()> {
                 for (number, entry) in list.into_iter().enumerate() {
                     let place = format!("[[{kind}]] {}", number + 1);
                     let toml::Value::Table(entry) = entry else {
-                        bail!("{place} is no table")
+                        bail!("{place} is not a table")
                     };
                     add(input, kind, &place, entry).with_context(|| place.clone())?;
                 }
@@ -56,7 +56,7 @@ fn unknowns(input: &mut Input, before: &str, table: &toml::Table) -> Result<()> 
 fn add(input: &mut Input, kind: &str, place: &str, mut entry: toml::Table) -> Result<()> {
     let name = match entry.remove("name") {
         Some(toml::Value::String(name)) => name,
-        Some(other) => bail!("name = {other} is no text"),
+        Some(other) => bail!("name = {other} is not a text"),
         None => place.to_owned(),
     };
     let times = times(entry.remove("seconds"))?;
@@ -168,7 +168,7 @@ fn number(value: &toml::Value) -> Result<f64> {
     match value {
         toml::Value::Integer(number) => Ok(*number as f64),
         toml::Value::Float(number) => Ok(*number),
-        other => bail!("{other} is no number"),
+        other => bail!("{other} is not a number"),
     }
 }
 

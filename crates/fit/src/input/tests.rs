@@ -120,7 +120,7 @@ fn the_json_of_bench_explain_and_speed_is_read() {
 fn what_is_wrong_in_a_file_is_named_with_its_place() {
     for (text, words) in [
         ("[[copy]]\nsize = 1\n", "there is no time"),
-        ("[[copy]]\nseconds = -1\n", "no time of a copy"),
+        ("[[copy]]\nseconds = -1\n", "not a time of a copy"),
         ("[[copy]]\nkb_per_s = 5\n", "needs the size"),
         ("[[copy]]\nseconds = 1\nspread = 5\n", "part of the time"),
         ("[[predict]]\nseconds = 1\n", "write it as [[copy]]"),

@@ -37,7 +37,7 @@ impl FromStr for Sample {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("'{text}' is no sample; {FORMS}");
+        let wrong = || format!("'{text}' is not a sample; {FORMS}");
         let (method, count) = text.split_once(':').ok_or_else(wrong)?;
         let count: usize = count.trim().parse().map_err(|_| wrong())?;
         if matches!(method, "sobol" | "saltelli") && (count < 2 || !count.is_power_of_two()) {
@@ -215,14 +215,14 @@ mod tests {
         assert_eq!("sobol:128".parse(), Ok(Sample::Sobol(128)));
         assert_eq!("saltelli:2".parse(), Ok(Sample::Saltelli(2)));
         for (text, words) in [
-            ("", "is no sample; allowed are latin:N"),
-            ("sobol", "is no sample"),
-            ("grid:5", "is no sample"),
+            ("", "is not a sample; allowed are latin:N"),
+            ("sobol", "is not a sample"),
+            ("grid:5", "is not a sample"),
             ("sobol:100", "write sobol:128"),
             ("saltelli:0", "write saltelli:2"),
             ("sobol:18446744073709551615", "write sobol:2"),
             ("latin:1", "2 to 1000000"),
-            ("latin:-1", "is no sample"),
+            ("latin:-1", "is not a sample"),
             ("latin:9999999", "2 to 1000000"),
         ] {
             let error = text.parse::<Sample>().unwrap_err();

@@ -129,7 +129,7 @@ fn fitted_cells_are_left_out_and_misses_are_explained() {
 fn a_scenario_of_the_lab_gives_the_figure_of_its_table() {
     for (name, _) in data::SCENARIOS {
         let cell = tables::of_scenario(name);
-        assert!(cell.is_some(), "{name} is no cell of a table");
+        assert!(cell.is_some(), "{name} is not a cell of a table");
     }
     let (table, file, spec) = tables::find("copy-times/dls-4.0/to-server").unwrap();
     let filled = tables::cell(&table, &file, &spec).unwrap();

@@ -49,7 +49,7 @@ impl EndWatch {
     pub fn of(process: Option<i32>, limit: Option<Duration>) -> Result<Self, String> {
         let parent = match process {
             Some(number) => Some(open(
-                Pid::from_raw(number).ok_or_else(|| format!("{number} is no process"))?,
+                Pid::from_raw(number).ok_or_else(|| format!("{number} is not a process"))?,
             )?),
             // The parent is in another namespace of processes.
             None => getppid().map(open).transpose()?,

@@ -105,11 +105,11 @@ fn a_network_is_one_of_this_machine() {
     for (text, machines, why) in [
         ("lo", &tcp[..], "only this machine"),
         ("eth1", &tcp, "no IPv4 address"),
-        ("eth9", &tcp, "no interface or network"),
+        ("eth9", &tcp, "not an interface or network"),
         ("10.0.0.0/24", &tcp, "no address in 10.0.0.0/24"),
         ("127.0.0.0/8", &tcp, "no address in"),
-        ("192.168.1.0/99", &tcp, "no interface or network"),
-        ("192.168.1.0/24 10.0.0.0/8", &tcp, "no interface or network"),
+        ("192.168.1.0/99", &tcp, "not an interface or network"),
+        ("192.168.1.0/24 10.0.0.0/8", &tcp, "not an interface or network"),
         ("all", &[Machine::Netbeui], "need one interface"),
         ("tun0", &[Machine::Netbeui], "no Ethernet interface"),
     ] {
@@ -143,7 +143,7 @@ fn a_folder_can_be_shared_if_smb_conf_can_name_it() {
         ("/srv/a\\".into(), "cannot stand in smb.conf"),
         ("/srv/a\nb".into(), "cannot stand in smb.conf"),
         (real.join("file").display().to_string(), "is a file"),
-        ("/nonexistent/../x".into(), "no plain path"),
+        ("/nonexistent/../x".into(), "not a plain path"),
     ] {
         let wrong = folder_of(&text).unwrap_err();
         assert!(wrong.what.contains(why), "{text}: {wrong:?}");

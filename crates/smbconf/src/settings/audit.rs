@@ -47,7 +47,7 @@ impl AuditTarget {
         let number = found.and_then(|number| u8::try_from(number).ok());
         let number = number.ok_or_else(|| {
             let all = FACILITIES.join(", ");
-            format!("'{facility}' is no syslog facility; these are: {all}")
+            format!("'{facility}' is not a syslog facility; these are: {all}")
         })?;
         Ok(Some(Self::Syslog(number)))
     }

@@ -110,7 +110,7 @@ impl FromStr for IpxInterface {
         let frame = match parts.next() {
             None | Some("" | "auto") => None,
             Some(frame) => Some(frame.parse().map_err(|_| {
-                format!("'{frame}' is no frame type: 802.2, 802.3, ethernet-ii, snap or auto")
+                format!("'{frame}' is not a frame type: 802.2, 802.3, ethernet-ii, snap or auto")
             })?),
         };
         let network = parts.next().map(ipx_network).transpose()?;
@@ -141,7 +141,7 @@ fn ipx_network(text: &str) -> Result<Option<Network>, String> {
     match usable {
         Some(number) => Ok(Some(Network(number))),
         None => Err(format!(
-            "'{text}' is no network number: up to eight hexadecimal digits, 1 to FFFFFFFE"
+            "'{text}' is not a network number: up to eight hexadecimal digits, 1 to FFFFFFFE"
         )),
     }
 }
@@ -236,11 +236,11 @@ mod tests {
         for (text, why) in [
             ("", "name the interface"),
             (":snap", "name the interface"),
-            ("eth0:802.4", "'802.4' is no frame type: 802.2"),
-            ("eth0:snap:xyz", "'xyz' is no network number"),
-            ("eth0:snap:0", "'0' is no network number"),
-            ("eth0::FFFFFFFF", "'FFFFFFFF' is no network number"),
-            ("eth0::123456789", "is no network number"),
+            ("eth0:802.4", "'802.4' is not a frame type: 802.2"),
+            ("eth0:snap:xyz", "'xyz' is not a network number"),
+            ("eth0:snap:0", "'0' is not a network number"),
+            ("eth0::FFFFFFFF", "'FFFFFFFF' is not a network number"),
+            ("eth0::123456789", "is not a network number"),
             ("eth0:snap:1:2", "too many parts"),
         ] {
             let error = text.parse::<IpxInterface>().err().unwrap_or_default();

@@ -52,7 +52,7 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         begin: &["client"],
-        why: "'coax serve' is no client",
+        why: "'coax serve' is not a client",
     },
     Family {
         begin: &["ctdb", "cluster"],

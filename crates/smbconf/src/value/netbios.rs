@@ -36,7 +36,7 @@ pub const ADDRESSES: Codec<Vec<Ipv4Addr>> = Codec {
         let address = |word: &String| {
             let text = word.rsplit(':').next().unwrap_or(word);
             let parsed = text.parse();
-            parsed.map_err(|_| format!("'{word}' is no IPv4 address, as in 192.168.1.5"))
+            parsed.map_err(|_| format!("'{word}' is not an IPv4 address, as in 192.168.1.5"))
         };
         words.iter().map(address).collect()
     },
@@ -103,7 +103,7 @@ pub const NODE_TYPE: Codec<Option<NodeTypeSetting>> = Codec {
         "p" => Ok(Some(NodeTypeSetting::P)),
         "m" => Ok(Some(NodeTypeSetting::M)),
         "h" => Ok(Some(NodeTypeSetting::H)),
-        other => Err(format!("'{other}' is no node type: b, p, m or h")),
+        other => Err(format!("'{other}' is not a node type: b, p, m or h")),
     },
     nearest: nearest::none,
     show: |v| v.map(|v| v.to_string()).unwrap_or_default(),

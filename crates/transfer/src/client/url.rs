@@ -474,8 +474,8 @@ mod tests {
         }
         for (text, why) in [
             ("ipx:///x", "the host is missing"),
-            ("ipx://ATTIC:eth0:802.9/x", "'802.9' is no frame type"),
-            ("ipx://ATTIC:eth0:snap:QQ/x", "'QQ' is no network number"),
+            ("ipx://ATTIC:eth0:802.9/x", "'802.9' is not a frame type"),
+            ("ipx://ATTIC:eth0:snap:QQ/x", "'QQ' is not a network number"),
         ] {
             let error = text.parse::<Location>().unwrap_err().to_string();
             assert!(error.starts_with(why), "{error}");

@@ -15,7 +15,7 @@ use crate::client::{Attempt, plain};
 #[derive(Debug, thiserror::Error)]
 pub enum MessageFailure {
     /// It is no NetBIOS name.
-    #[error("'{name}' is no NetBIOS name: {why}")]
+    #[error("'{name}' is not a NetBIOS name: {why}")]
     BadName {
         /// The name.
         name: String,

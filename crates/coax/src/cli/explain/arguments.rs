@@ -46,10 +46,10 @@ pub struct ExplainArgs {
     /// Also write a self-contained HTML page with graphs
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Many captures: explain N at once; as many as there are processors if nothing is said
+    /// Explain N captures at once [default for many captures: number of CPUs]
     #[arg(long, value_name = "N", help_heading = "Many captures")]
     pub jobs: Option<NonZeroUsize>,
-    /// Write a JSON file for each capture; a further run leaves out what is there
+    /// Write a JSON file for each capture; a repeated run skips captures that have one
     #[arg(long, value_name = "FOLDER", help_heading = "Many captures")]
     pub out: Option<PathBuf>,
     /// Write one line of JSON for each capture; - is standard output

@@ -26,7 +26,7 @@ impl TypedValueParser for LocationParser {
         parsed.map_err(|why| {
             let why = why.to_string();
             let what = match why.starts_with("write ") {
-                true => " is no place on a server",
+                true => " is not a URL of a server",
                 false => "",
             };
             let message = format!("'{}'{what}: {why}", without_secrets(value));
@@ -103,8 +103,8 @@ pub struct LsArgs {
 #[derive(Args, Clone, Debug)]
 #[command(
     override_usage = "coax get [OPTIONS] URL... [LOCAL]",
-    after_help = "An existing file is replaced, as cp does, but only when the copy is whole: until then the copy is NAME.part. A \
-    copy that broke off goes on where it was if the file on the server is still the same. Dates are kept."
+    after_help = "An existing file is replaced, as cp does, but only when the copy is whole: until then the copy is NAME.part. An \
+    interrupted copy resumes where it stopped, if the file on the server is still the same. The copy gets the file's dates."
 )]
 pub struct GetArgs {
     /// Files on the server, patterns with * and ?, or folders with -r; then where to copy to: a file, a folder, or - for
@@ -124,7 +124,7 @@ pub struct GetArgs {
 #[command(
     override_usage = "coax put [OPTIONS] LOCAL... URL",
     after_help = "An existing file is replaced, as cp does, but only when the copy is whole: until then the copy has a name \
-    like CX3K9Q2B.7TD on the server. A copy that broke off goes on where it was if the local file is still the same. Dates are \
+    like CX3K9Q2B.7TD on the server. An interrupted copy resumes where it stopped, if the local file is still the same. Dates are \
     kept as exactly as the dialect can."
 )]
 pub struct PutArgs {
@@ -159,7 +159,7 @@ pub struct RmArgs {
 /// `coax mkdir`'s arguments.
 #[derive(Args, Clone, Debug)]
 pub struct MkdirArgs {
-    /// Folders to make
+    /// Folders to create
     #[arg(value_name = "URL", required = true, value_parser = LocationParser)]
     pub places: Vec<Location>,
     /// Create parent folders too; ignore existing ones

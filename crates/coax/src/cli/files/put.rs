@@ -98,7 +98,7 @@ fn split(arguments: &[String]) -> Result<(Location, Vec<String>), Stop> {
             Ok((place, locals))
         }
         _ => Err(Stop::Usage(
-            "local files and one place on a server are necessary: write coax put LOCAL... smb://HOST/SHARE/PATH".into(),
+            "name local files and one URL: write coax put LOCAL... smb://HOST/SHARE/PATH".into(),
         )),
     }
 }

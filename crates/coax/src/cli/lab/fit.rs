@@ -38,7 +38,7 @@ pub struct FitArgs {
     /// Deviation between lab and reality, as a part of the time
     #[arg(long, value_name = "PART", default_value_t = 0.03)]
     deviation: f64,
-    /// Members of the population that is moved through the ranges
+    /// Sets of values that are kept while sampling; more give smoother ranges and take longer
     #[arg(long, value_name = "N", default_value_t = 96)]
     members: usize,
     /// Simulate this much of a larger file, and continue with its rate

@@ -18,7 +18,7 @@ use coax_report::{
 
 #[derive(Debug, Args)]
 pub(super) struct SweepArgs {
-    /// A TOML file, or a name; its table [sweep] may hold the grid
+    /// A TOML file or a name. The file may contain the grid in a table [sweep]
     scenario: String,
     /// Vary one value: KEY=V1,V2,... or KEY=A..B:N (N values from A to B) or KEY=A..B*F (each F times the one before)
     #[arg(long, value_name = "KEY=VALUES")]
@@ -48,17 +48,17 @@ pub(super) struct SweepArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(super) json: bool,
-    /// Write a table of comma-separated values, one row a run
+    /// Write a table of comma-separated values, one row for each run
     #[arg(long, value_name = "FILE")]
     pub(super) csv: Option<PathBuf>,
     /// Write the same table as a Parquet file
     #[arg(long, value_name = "FILE")]
     pub(super) parquet: Option<PathBuf>,
-    /// Draw it: a heat map of the last two keys, one for each combination of those before them; of one key a line or bars; of a sample
-    /// dots or sensitivity indices
+    /// Draw the results. One key: a line or bars. Several keys: heat maps of the last two, one map for each combination of the others. A
+    /// sample: dots or sensitivity indices
     #[arg(long, value_name = "FILE")]
     pub(super) svg: Option<PathBuf>,
-    /// Runs at once; as many as there are processors if nothing is said. The result is the same
+    /// Run N simulations at once [default: number of CPUs]. The result does not depend on N
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 }

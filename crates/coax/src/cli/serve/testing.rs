@@ -21,15 +21,15 @@ const SHARE: &str = "CI";
 /// `--ci`, `--fault` and what belongs to them.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TestArgs {
-    /// Serve tests of a client: on free ports of 127.0.0.1, every request and why it failed as JSON lines, a temporary folder that
-    /// guests may write to unless DIR is given. It ends with its parent process. Exit code 1: the client sent invalid requests, or a
-    /// fault was never applied (docs/for-client-developers.md)
+    /// Be the server of a client's tests: listen on free ports of 127.0.0.1, print each request and why it failed as a JSON line, and
+    /// share a temporary folder that guests may write to (or DIR). The server ends with its parent process. Exit code 1: the client
+    /// sent invalid requests, or a fault was never applied (docs/for-client-developers.md)
     #[arg(long, conflicts_with_all = ["check", "explain_config", "takeover", "config"])]
     pub ci: bool,
-    /// End after this time, with exit code 1: 90s, 10min
+    /// End after this time, such as 90s or 10min, with exit code 1
     #[arg(long, value_name = "TIME", value_parser = time, requires = "ci")]
     pub ci_time_limit: Option<Duration>,
-    /// End with this process instead of the parent; none: only a signal or the time limit ends the server
+    /// End with this process instead of the parent. With none, only a signal or the time limit ends the server
     #[arg(long, value_name = "PID|none", value_parser = process, requires = "ci")]
     pub ci_parent: Option<Process>,
     /// Inject a fault: --fault 'READ_ANDX#3=disconnect', --fault 'WRITE_RAW:interim=delay 2s'. Repeatable; works without --ci too

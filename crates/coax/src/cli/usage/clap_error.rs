@@ -104,7 +104,7 @@ fn not_one_of(error: &Error, argument: &str, wrong: impl Fn(String) -> WrongUsag
     }
     let known = strings(error, ContextKind::ValidValue);
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    wrong(format!("'{value}' is no value of {}", plain(name)))
+    wrong(format!("'{value}' is not a value of {}", plain(name)))
         .at(&value)
         .help(nearest::choices(&value, &known))
 }

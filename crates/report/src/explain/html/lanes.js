@@ -162,7 +162,7 @@ function roundTripLane({ graph }) {
     if (next < points.length && next > place) found.push([it[0], points[next][0] - it[0]]);
   });
   if (found.length < 3) return null;
-  return { title: "time until data is acknowledged, as seen here", height: 60,
+  return { title: "time until data is acknowledged, at the capture point", height: 60,
     told: "Acknowledgments are noted with the next packet with data.",
     draw: (pen, area, x, ink, view) => {
       const seen = inView(found, view), most = Math.max(largest(seen) * 1.05, 1);

@@ -135,7 +135,7 @@ function around(connection) {
 // metadata, pauses between files and the rest of a tree's time
 function treeBar(tree) {
   const metadata = Math.min(100, tree.metadata_share * 100), busy = Math.max(metadata, 100 - tree.idle_share * 100);
-  const all = [[0, metadata, "metadata", "metadata"], [metadata, busy, "bandwidth", "all else"], [busy, 100, "client-think", "nothing asked for"]];
+  const all = [[0, metadata, "metadata", "metadata"], [metadata, busy, "bandwidth", "all else"], [busy, 100, "client-think", "no request outstanding"]];
   const parts = all.map(([from, to, colour, words]) => [from, to, colour, words + " " + (to - from).toFixed(0) + " %"]).filter(([from, to]) => to - from > 0);
   const made = bar(parts, parts.map((it) => it[3]).join(", "));
   made.setAttribute("class", "stack thin");
@@ -225,7 +225,7 @@ function quality(capture) {
   const rest = fields(all, known).filter(([, value]) => value !== "?" && value !== "0").map(([key, value]) => el("li", {}, key + ": " + value));
   const damage = all.damage && el("li", {}, "At byte " + number(all.damage.at_byte) + ": " + harmless(all.damage.what) + "; what follows was not read");
   return section("The capture", "quality", el("p", {}, badge(capture.grade, "grade: " + capture.grade), badge("", place(capture.vantage)),
-    badge("", many(all.packets, "packet")), badge("", bytes(all.wire_bytes))), el("ul", {}, damage, faults.length ? faults : el("li", {}, "Nothing is missing that could be told."), rest));
+    badge("", many(all.packets, "packet")), badge("", bytes(all.wire_bytes))), el("ul", {}, damage, faults.length ? faults : el("li", {}, "No packet is known to be missing."), rest));
 }
 
 function place(vantage) {

@@ -53,8 +53,9 @@ impl Part {
     /// # Errors
     /// The text is invalid; the error names the allowed form.
     pub fn parse(text: &str) -> Result<Self> {
-        let allowed =
-            || format!("`{text}` is no part of a run; allowed is A..B in seconds, such as 0..2.5");
+        let allowed = || {
+            format!("`{text}` is not a part of a run; allowed is A..B in seconds, such as 0..2.5")
+        };
         let (from, to) = text.split_once("..").with_context(allowed)?;
         let number = |text: &str| text.trim().parse::<f64>().with_context(allowed);
         let (from, to) = (number(from)?, number(to)?);

@@ -153,7 +153,7 @@ impl Axis {
 pub fn check(axes: &[Axis]) -> Result<()> {
     ensure!(
         !axes.is_empty(),
-        "nothing is to be varied: give --grid KEY=VALUES or a table [sweep] in the scenario; {FORMS}"
+        "the sweep varies nothing: give --grid KEY=VALUES or a table [sweep] in the scenario; {FORMS}"
     );
     for (at, axis) in axes.iter().enumerate() {
         let twice = axes.iter().take(at).any(|other| other.key == axis.key);
@@ -270,7 +270,7 @@ mod tests {
             ("a=1..5:99999999999", ["--grid a", "2 to 10000", ""]),
             ("a=5..1:3", ["--grid a", "goes up", ""]),
             ("a=1 s..5 ms:3", ["--grid a", "one unit", "s and ms"]),
-            ("a=x..5:3", ["--grid a", "`x` is no number", ""]),
+            ("a=x..5:3", ["--grid a", "`x` is not a number", ""]),
             ("a=0..5*2", ["--grid a", "above zero", ""]),
             ("a=1..5*1", ["--grid a", "more than 1", ""]),
             ("=1", ["--grid =1", "KEY=VALUES", ""]),

@@ -114,7 +114,7 @@ impl<'a> Merge<'a> {
         let place = |wanted: &str| {
             let place = heads.iter().position(|head| head == wanted);
             place.with_context(|| {
-                format!("there is no column {wanted}: it is no table of a part of this sweep")
+                format!("there is no column {wanted}: it is not a table of a part of this sweep")
             })
         };
         let axes = self.sweep.axes().iter().map(|axis| {
@@ -132,7 +132,7 @@ impl<'a> Merge<'a> {
         let cell = |place: usize| record.get(place).map_or("", String::as_str);
         let point: usize = cell(places.point)
             .parse()
-            .with_context(|| format!("'{}' is no point", cell(places.point)))?;
+            .with_context(|| format!("'{}' is not a point", cell(places.point)))?;
         let Some(known) = self.known.get_mut(point) else {
             bail!("the sweep has no point {point}: these are tables of another sweep");
         };

@@ -85,7 +85,7 @@ fn ends(from: &str, to: &str) -> Result<(f64, f64, String)> {
         let digits = text.find(|c: char| !(c.is_ascii_digit() || ".+-".contains(c)));
         let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
         let number: Option<f64> = number.parse().ok();
-        let number = number.with_context(|| format!("`{text}` is no number"))?;
+        let number = number.with_context(|| format!("`{text}` is not a number"))?;
         Ok::<_, anyhow::Error>((number, unit.trim().to_owned()))
     };
     let ((from, from_unit), (to, unit)) = (number(from)?, number(to)?);
@@ -99,7 +99,7 @@ fn ends(from: &str, to: &str) -> Result<(f64, f64, String)> {
 
 /// `count` values from one end to the other.
 pub(super) fn evenly(from: &str, to: &str, count: &str) -> Result<Vec<toml::Value>> {
-    let allowed = format!("`{count}` is no number of values; allowed is 2 to {MAX_VALUES}");
+    let allowed = format!("`{count}` is not a number of values; allowed is 2 to {MAX_VALUES}");
     let count: usize = count.parse().map_err(|_| anyhow!(allowed.clone()))?;
     ensure!((2..=MAX_VALUES).contains(&count), allowed);
     let (from, to, unit) = ends(from, to)?;
@@ -111,7 +111,7 @@ pub(super) fn evenly(from: &str, to: &str, count: &str) -> Result<Vec<toml::Valu
 
 /// Values from one end on, each `factor` times the one before.
 pub(super) fn by_factors(from: &str, to: &str, factor: &str) -> Result<Vec<toml::Value>> {
-    let allowed = format!("`{factor}` is no factor; allowed is a number of more than 1");
+    let allowed = format!("`{factor}` is not a factor; allowed is a number of more than 1");
     let factor: f64 = factor.parse().map_err(|_| anyhow!(allowed.clone()))?;
     ensure!(factor > 1.0 && factor.is_finite(), allowed);
     let (from, to, unit) = ends(from, to)?;
@@ -197,7 +197,7 @@ mod tests {
             ),
             ("0..5:log", "above zero"),
             ("5..1", "goes up"),
-            ("x..1", "`x` is no number"),
+            ("x..1", "`x` is not a number"),
             ("1 s..5 ms", "one unit, not s and ms"),
         ] {
             let error = format!("{:#}", Range::parse(text).unwrap_err());
