@@ -1,6 +1,5 @@
 use super::super::*;
 use super::lan::{Lan, mac, name, pattern};
-use std::vec;
 
 const ACK: u8 = 0x14;
 const CONTINUE: u8 = 0x1c;
