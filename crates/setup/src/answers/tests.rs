@@ -109,7 +109,11 @@ fn a_network_is_one_of_this_machine() {
         ("10.0.0.0/24", &tcp, "no address in 10.0.0.0/24"),
         ("127.0.0.0/8", &tcp, "no address in"),
         ("192.168.1.0/99", &tcp, "not an interface or network"),
-        ("192.168.1.0/24 10.0.0.0/8", &tcp, "not an interface or network"),
+        (
+            "192.168.1.0/24 10.0.0.0/8",
+            &tcp,
+            "not an interface or network",
+        ),
         ("all", &[Machine::Netbeui], "need one interface"),
         ("tun0", &[Machine::Netbeui], "no Ethernet interface"),
     ] {
