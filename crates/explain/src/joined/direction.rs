@@ -44,6 +44,8 @@ pub(super) struct Direction {
     pub(super) acks_sent: Vec<(i64, u64)>,
     /// The same as the arrivals, by their places.
     places: Vec<Segment>,
+    /// Where segments begin and end that were sent again because the path had lost them.
+    lost: Vec<(u64, u64)>,
     /// When all bytes up to a place had arrived.
     pub(super) delivered: Vec<(i64, u64)>,
     /// When bytes up to a place had been sent for the first time.
@@ -130,13 +132,15 @@ impl BothEnds<'_> {
         let acks_sent: Vec<_> = acks_sent.iter().map(|ack| (ack.at, ack.ack)).collect();
         let half = self.half(sender, direction);
         let mss = self.half(sender, receiver).mss.map_or(1448, u64::from);
+        let places = by_place(&arrivals);
         Direction {
+            lost: lost(&sends, &places),
             delivered: delivered(&arrivals, &acks_sent, offsets.highest),
             progress: progress(&sends),
             base: 0,
             mss,
             marks: marks(half, offsets),
-            places: by_place(&arrivals),
+            places,
             sends,
             arrivals,
             acks,
@@ -202,12 +206,21 @@ impl Direction {
 
     /// When the byte at `offset` arrived first, in whatever order.
     pub(super) fn arrived_at(&self, offset: u64) -> Option<i64> {
-        /// Segments that overlap.
-        const MAX_OVERLAP: usize = 64;
-        let after = self.places.partition_point(|place| place.start <= offset);
-        let before = self.places.get(after.saturating_sub(MAX_OVERLAP)..after)?;
-        let covering = before.iter().filter(|place| place.end > offset);
+        let covering = covering(&self.places, offset);
         covering.map(|place| place.at).min()
+    }
+
+    /// Whether the path lost the byte at `offset` at least once.
+    pub(super) fn was_lost(&self, offset: u64) -> bool {
+        let after = self.lost.partition_point(|lost| lost.0 <= offset);
+        let before = after.checked_sub(1).and_then(|at| self.lost.get(at));
+        before.is_some_and(|lost| offset < lost.1)
+    }
+
+    /// When each message had arrived, in order.
+    pub(super) fn told(&self) -> Vec<i64> {
+        let marks = self.marks.iter();
+        marks.filter_map(|mark| self.delivered_at(mark.2)).collect()
     }
 
     /// When the byte at `offset` was sent for the first time.
@@ -229,6 +242,73 @@ impl Direction {
         here.is_some_and(|(_, start, _)| *start == offset)
             || before.is_some_and(|(_, _, end)| *end == offset)
             || self.marks.last().is_some_and(|(_, _, end)| *end <= offset)
+    }
+}
+
+/// Segments that have the byte at `offset`, of segments by their places.
+fn covering(places: &[Segment], offset: u64) -> impl Iterator<Item = &Segment> {
+    /// Segments that overlap.
+    const MAX_OVERLAP: usize = 64;
+    let after = places.partition_point(|place| place.start <= offset);
+    let before = places.get(after.saturating_sub(MAX_OVERLAP)..after);
+    let before = before.unwrap_or_default().iter();
+    before.filter(move |place| place.end > offset)
+}
+
+/// What was sent more often than it arrived, by places.
+fn lost(sends: &[Segment], places: &[Segment]) -> Vec<(u64, u64)> {
+    let sends_by_place = by_place(sends);
+    let again = sends_by_place.iter().filter(|send| send.again);
+    let is_lost = |send: &&Segment| {
+        let sent = covering(&sends_by_place, send.start).count();
+        sent > covering(places, send.start).count()
+    };
+    let mut lost: Vec<(u64, u64)> = Vec::new();
+    for send in again.filter(is_lost) {
+        match lost.last_mut().filter(|last| last.1 >= send.start) {
+            Some(last) => last.1 = last.1.max(send.end),
+            None => lost.push((send.start, send.end)),
+        }
+    }
+    lost
+}
+
+#[cfg(test)]
+impl Direction {
+    /// Segments of `len` bytes, by when they left and where they begin, in messages that begin at `starts`; all acknowledged.
+    pub(super) fn sent(sends: &[(i64, u64)], len: u64, acks: Vec<Ack>, starts: &[u64]) -> Self {
+        let segment = |(at, start): &(i64, u64)| Segment {
+            at: *at,
+            start: *start,
+            end: start + len,
+            again: false,
+        };
+        let mark = |ends: &[u64]| {
+            let [start, end] = *ends else { return None };
+            let mark = Mark {
+                end,
+                len: end - start,
+                mid: None,
+                command: None,
+                is_reply: true,
+            };
+            Some((mark, start, end))
+        };
+        let sends: Vec<Segment> = sends.iter().map(segment).collect();
+        let acks_sent: Vec<_> = acks.iter().map(|ack| (ack.at, ack.ack)).collect();
+        Self {
+            delivered: acks_sent.clone(),
+            progress: progress(&sends),
+            base: acks.first().map_or(0, |ack| ack.at / 2),
+            mss: len,
+            marks: starts.windows(2).filter_map(mark).collect(),
+            places: by_place(&sends),
+            lost: Vec::new(),
+            arrivals: sends.clone(),
+            sends,
+            acks,
+            acks_sent,
+        }
     }
 }
 
@@ -306,6 +386,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_arrives_less_often_than_it_was_sent_was_lost() {
+        let segment = |at, start| Segment {
+            at,
+            start,
+            end: start + 1000,
+            again: at > 3,
+        };
+        let sends = [
+            segment(1, 0),
+            segment(2, 1000),
+            segment(4, 0),
+            segment(5, 1000),
+        ];
+        // the first transmission of the first segment is lost, and the second one of the other is needless
+        let arrivals = by_place(&[segment(3, 1000), segment(5, 0), segment(6, 1000)]);
+        assert_eq!(lost(&sends, &arrivals), [(0, 1000)]);
+    }
+
+    #[test]
     fn what_follows_a_message_begins_one_and_what_is_inside_does_not() {
         let mark = |start, end| {
             let mark = Mark {
@@ -323,6 +422,7 @@ mod tests {
             acks: Vec::new(),
             acks_sent: Vec::new(),
             places: Vec::new(),
+            lost: Vec::new(),
             delivered: Vec::new(),
             progress: Vec::new(),
             base: 0,

@@ -4,8 +4,9 @@
 //! the rules are simple. At each instant the first of these that holds is the cause:
 //!
 //! 1. The path carries this connection's bytes: `bandwidth`.
-//! 2. This connection's bytes wait while the path carries other connections' bytes: `queueing`. A path that was saturated
-//!    for some round trips and carries nothing at the instant: the one of both that it carried more of.
+//! 2. This connection's bytes wait while the path carries other connections' bytes: `queueing`. Others are in the captures,
+//!    or show in the waits of this connection's packets (`delays`, `rate`). A path that was saturated for some round trips
+//!    and carries nothing at the instant: the one of both that it carried more of. A path that stands still: `bandwidth`.
 //! 3. Bytes that were lost are due: `timeout` or `fast-recovery`, by what made the sender send them again.
 //! 4. The server's answer waits for TCP: `receive-window`, `zero-window`, `slow-start`, `send-window`,
 //!    `pacing`, `nagle-delayed-ack`, or the last loss.
@@ -13,7 +14,8 @@
 //!    `server-think`.
 //! 6. The client's request waits for TCP, as in 4, but not for a server that does not read.
 //! 7. A machine stops in the middle of a message with nothing in flight: `client-think` or `server-think`.
-//! 8. Bytes take much longer than the shortest one-way delay: `queueing`.
+//! 8. Bytes take much longer than the shortest one-way delay, and too few packets show why: `queueing`. If the delay of the
+//!    path varies by itself, 9 or 12 hold.
 //! 9. A request is on its way: `round-trips` or `metadata`. A server may keep an answer until the next request comes.
 //! 10. The server has a whole request and has not begun to answer: `server-think`.
 //! 11. The client has no room to send: `zero-window`.
@@ -27,6 +29,7 @@
 
 mod canvas;
 mod clock;
+mod delays;
 mod direction;
 mod exchanges;
 mod log;
@@ -48,11 +51,13 @@ use crate::{
     report::{Capture, Joined, JoinedPath, JoinedWay},
 };
 use clock::Clock;
+use delays::Delays;
 use direction::{BothEnds, Direction};
 use exchanges::Exchange;
 use log::FileLog;
 use paint::Scene;
 use pairing::Pair;
+use rate::Rate;
 use waits::{Gap, Losses};
 
 /// What two captures show together.
@@ -163,16 +168,18 @@ impl Joint {
         for connection in &mut known {
             connection.learn(base);
         }
-        let (mut busy, mut pace) = ([Vec::new(), Vec::new()], [None, None]);
-        let ways = busy.iter_mut().zip(&mut pace).zip(base);
-        for (way, ((busy, pace), base)) in ways.enumerate() {
+        let (mut busy, mut rates) = ([Vec::new(), Vec::new()], [None, None]);
+        let ways = busy.iter_mut().zip(&mut rates).zip(base);
+        for (way, ((busy, rate), base)) in ways.enumerate() {
             let directions: Vec<&Direction> = known
                 .iter()
                 .filter_map(|known| known.directions.get(way))
                 .collect();
             let carried = rate::carried(&directions);
-            *pace = rate::ns_per_byte(&carried, base);
-            *busy = pace.map_or(Vec::new(), |pace| rate::busy(&carried, base, pace));
+            *rate = rate::rate(&carried, base);
+            *busy = rate.map_or(Vec::new(), |rate| {
+                rate::busy(&carried, base, rate.ns_per_byte)
+            });
         }
         let round = base[0] + base[1];
         for (place, connection) in known.iter().enumerate() {
@@ -184,14 +191,14 @@ impl Joint {
             let saturated = busy
                 .each_ref()
                 .map(|busy| rate::saturated(busy, round, place));
-            let stretches = connection.stretches(own, saturated);
+            let stretches = connection.stretches(own, saturated, rates);
             let stretches = stretches
                 .into_iter()
                 .map(|(until, cause)| (log::time(until), cause));
             self.scripts
                 .insert(connection.first_frame, Script::new(stretches.collect()));
             self.paths
-                .insert(connection.first_frame, connection.path(pace));
+                .insert(connection.first_frame, connection.path(rates));
         }
     }
 }
@@ -226,8 +233,8 @@ impl Known {
             direction.base = base;
         }
         let [to_server, to_client] = &self.directions;
-        let (gaps, losses) = waits::waits(to_server, base[1]);
-        let (gaps_back, losses_back) = waits::waits(to_client, base[0]);
+        let (gaps, losses) = waits::waits(to_server, &to_client.told(), base[1]);
+        let (gaps_back, losses_back) = waits::waits(to_client, &to_server.told(), base[0]);
         (self.gaps, self.losses) = ([gaps, gaps_back], [losses, losses_back]);
     }
 
@@ -235,7 +242,14 @@ impl Known {
         &self,
         busy: [Vec<(i64, i64, bool)>; 2],
         saturated: [Vec<(i64, i64, bool)>; 2],
+        rates: [Option<Rate>; 2],
     ) -> Vec<(i64, Cause)> {
+        let delays =
+            |way: usize| match (self.directions.get(way), rates.get(way).copied().flatten()) {
+                (_, Some(rate)) if rate.is_shared => Delays::Queue,
+                (Some(direction), rate) => delays::of(direction, rate.map(|rate| rate.ns_per_byte)),
+                (None, _) => Delays::Unknown,
+            };
         paint::stretches(&Scene {
             directions: self.directions.each_ref(),
             gaps: self.gaps.each_ref().map(Vec::as_slice),
@@ -243,12 +257,13 @@ impl Known {
             exchanges: &self.exchanges,
             busy,
             saturated,
+            delays: [delays(0), delays(1)],
             span: self.span,
             opened: self.opened,
         })
     }
 
-    fn path(&self, pace: [Option<f64>; 2]) -> JoinedPath {
+    fn path(&self, rates: [Option<Rate>; 2]) -> JoinedPath {
         let way = |way: usize| -> JoinedWay {
             let (Some(direction), Some(losses)) = (self.directions.get(way), self.losses.get(way))
             else {
@@ -258,14 +273,14 @@ impl Known {
                 .transits()
                 .map(|(left, arrival)| arrival.at - left);
             let [least, median, p95] = quantiles(delays.collect()).unwrap_or_default();
-            let pace = pace.get(way).copied().flatten();
+            let rate = rates.get(way).copied().flatten();
             JoinedWay {
                 delay_min: least,
                 delay_median: median,
                 delay_p95: p95,
                 lost: losses.lost,
                 needless: losses.needless,
-                bits_per_s: pace.map(|ns| (8e9 / ns.max(1e-3)) as u64),
+                bits_per_s: rate.map(|rate| (8e9 / rate.ns_per_byte.max(1e-3)) as u64),
             }
         };
         let [to_server, to_client] = &self.directions;

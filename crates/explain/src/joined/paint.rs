@@ -4,13 +4,13 @@ use coax_cause::Cause;
 
 use super::{
     canvas::{Canvas, Layer},
+    delays::{self, Delays},
     direction::Direction,
     exchanges::Exchange,
     waits::{Gap, Losses, Wait},
 };
+use crate::constants::MAX_JITTER;
 
-/// A delay beyond the shortest one that counts as queueing: more than this and more than a quarter of it, nanoseconds.
-const MIN_DELAY: i64 = 1_000_000;
 /// A sender goes on within this time after an acknowledgment, nanoseconds.
 const REACTION: i64 = 2_000_000;
 
@@ -23,6 +23,8 @@ pub(super) struct Scene<'a> {
     /// Of each direction: when the path carried what (this connection's or another's), and when it was saturated by what.
     pub(super) busy: [Vec<(i64, i64, bool)>; 2],
     pub(super) saturated: [Vec<(i64, i64, bool)>; 2],
+    /// What makes packets late that nothing in the captures does.
+    pub(super) delays: [Delays; 2],
     /// First and last packet at the client, and the end of the handshake.
     pub(super) span: (i64, i64),
     pub(super) opened: Option<i64>,
@@ -61,7 +63,7 @@ fn paint_exchange(
         (Layer::Asking, to_server, exchange.request),
         (Layer::Answering, to_client, exchange.answer),
     ];
-    for (layer, direction, (start, end)) in ways {
+    for ((layer, direction, (start, end)), late_by) in ways.into_iter().zip(scene.delays) {
         let (Some(left), Some(arrived)) = (direction.sent_at(start), direction.delivered_at(end))
         else {
             continue;
@@ -77,7 +79,7 @@ fn paint_exchange(
         }
         let last = direction.sent_at(end.saturating_sub(1)).unwrap_or(left);
         let due = last + direction.base;
-        if arrived - due > MIN_DELAY.max(direction.base / 4) {
+        if late_by == Delays::Unknown && arrived - due > delays::least(direction.base) {
             canvas.paint(Layer::Delayed, (due, arrived), Cause::Queueing);
         }
     }
@@ -141,6 +143,9 @@ fn paint_path(canvas: &mut Canvas, scene: &Scene<'_>, side: usize) {
     for span in common(&others, &on_their_way) {
         canvas.paint(Layer::Queued, span, Cause::Queueing);
     }
+    if let Some(delays) = scene.delays.get(side) {
+        paint_delays(canvas, direction, *delays);
+    }
     let Some(saturated) = scene.saturated.get(side) else {
         return;
     };
@@ -150,6 +155,32 @@ fn paint_path(canvas: &mut Canvas, scene: &Scene<'_>, side: usize) {
         for span in common(&windows, &on_their_way) {
             canvas.paint(Layer::Saturated, span, cause);
         }
+    }
+}
+
+/// What the path did before it carried bytes that arrived late.
+fn paint_delays(canvas: &mut Canvas, direction: &Direction, delays: Delays) {
+    let base = direction.base;
+    let (layer, cause, least) = match delays {
+        Delays::Queue => (Layer::Queued, Cause::Queueing, delays::least(base)),
+        // a busy machine delivers nothing for some milliseconds too
+        Delays::Standstill => {
+            let round = (MAX_JITTER.0 as i64).max(base * 2);
+            (Layer::Saturated, Cause::Bandwidth, round)
+        }
+        Delays::Unknown | Delays::Varies => return,
+    };
+    let mut before = i64::MIN;
+    for (left, arrival) in direction.transits() {
+        // a path that stands still delivers nothing
+        let from = match delays {
+            Delays::Standstill => (left + base).max(before),
+            _ => left + base,
+        };
+        if arrival.at - from > least && !direction.was_lost(arrival.start) {
+            canvas.paint(layer, (from, arrival.at), cause);
+        }
+        before = before.max(arrival.at);
     }
 }
 

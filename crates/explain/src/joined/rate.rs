@@ -5,6 +5,7 @@
 //! dispersion that multiQ and packet bunch modes look for in one capture; both ends show directly where it holds.
 
 use super::direction::{Direction, Segment};
+use crate::constants::{MIN_BURST, MIN_CLOSENESS};
 use coax_capture::Transport;
 
 /// Bytes that follow each other without a pause, at least, for a sample of the rate. Cards and kernels deliver packets in
@@ -60,8 +61,56 @@ fn wire(segment: &Segment, mss: u64) -> u64 {
     len + len.div_ceil(mss.max(1)) * (Transport::Tcp.overhead() + 12)
 }
 
+/// The rate of a path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rate {
+    /// Nanoseconds that it needs for a byte.
+    pub(super) ns_per_byte: f64,
+    /// It carries other packets between those of the captures: without them these would follow each other faster.
+    pub(super) is_shared: bool,
+}
+
+/// The rate of the path, if packets were queued. Packets that left together have no others between them; others that were
+/// queued may have. So if the former follow each other much faster, they show the rate, and other traffic takes the rest.
+pub(super) fn rate(carried: &[Carried], base: i64) -> Option<Rate> {
+    let usual = ns_per_byte(carried, base)?;
+    let alone = bursts(carried, usual).filter(|alone| alone * MAX_SPREAD < usual);
+    Some(Rate {
+        ns_per_byte: alone.unwrap_or(usual),
+        is_shared: alone.is_some(),
+    })
+}
+
+/// Nanoseconds for a byte in bursts: packets that left much closer to each other than they arrive on average.
+fn bursts(carried: &[Carried], usual: f64) -> Option<f64> {
+    let mut samples: Vec<(f64, u64)> = Vec::new();
+    let mut burst: Option<(i64, i64, i64, u64)> = None;
+    let all: u64 = carried.iter().map(|packet| packet.wire).sum();
+    for packet in carried {
+        let closest = (usual * packet.wire as f64 / MIN_CLOSENESS) as i64;
+        let follows =
+            burst.filter(|burst| packet.sent.is_some_and(|sent| sent - burst.1 <= closest));
+        burst = match (follows, packet.sent) {
+            (Some((since, _, _, bytes)), Some(sent)) => {
+                Some((since, sent, packet.arrived, bytes + packet.wire))
+            }
+            (_, sent) => {
+                samples.extend(burst.and_then(of_burst));
+                sent.map(|sent| (packet.arrived, sent, packet.arrived, 0))
+            }
+        };
+    }
+    samples.extend(burst.and_then(of_burst));
+    middle(samples, all)
+}
+
+fn of_burst((since, _, until, bytes): (i64, i64, i64, u64)) -> Option<(f64, u64)> {
+    let span = until - since;
+    (bytes >= MIN_BURST && span > 0).then(|| (span as f64 / bytes as f64, bytes))
+}
+
 /// Nanoseconds that the path needs for a byte, if packets were queued.
-pub(super) fn ns_per_byte(carried: &[Carried], base: i64) -> Option<f64> {
+fn ns_per_byte(carried: &[Carried], base: i64) -> Option<f64> {
     let mut samples: Vec<(f64, u64)> = Vec::new();
     let mut run: Option<(i64, i64, u64)> = None;
     let all: u64 = carried.iter().map(|packet| packet.wire).sum();
@@ -203,13 +252,14 @@ pub(super) fn saturated(
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
     const BASE: i64 = 1_000_000;
 
     /// Bursts of full packets, 10 ms apart, over a path that needs 80 ns for a byte, after the shortest delay.
-    fn bursts(count: i64, packets: i64) -> Vec<Carried> {
+    fn bursts_of(count: i64, packets: i64) -> Vec<Carried> {
         let burst = |number: i64| {
             (0..packets).map(move |place| {
                 let sent = number * 10_000_000;
@@ -227,13 +277,37 @@ mod tests {
     #[test]
     fn the_rate_shows_in_bursts_of_two_packets() {
         for packets in [2, 3, 40] {
-            let rate = ns_per_byte(&bursts(50, packets), BASE).unwrap_or(0.0);
+            let rate = ns_per_byte(&bursts_of(50, packets), BASE).unwrap_or(0.0);
             assert!((rate - 80.0).abs() < 1.0, "{packets}: {rate}");
         }
     }
 
     #[test]
+    fn packets_that_left_together_show_the_rate_of_a_path_that_carries_others_too() {
+        // others take three quarters of the path: each burst of three waits for nine packets of theirs
+        let burst = |number: i64| {
+            (0..3).map(move |place| Carried {
+                sent: Some(number * 1_440_000 + place * 1_000),
+                arrived: number * 1_440_000 + BASE + 5_000_000 + (place + 1) * 120_000,
+                wire: 1500,
+                of: 0,
+            })
+        };
+        let shared: Vec<Carried> = (0..100).flat_map(burst).collect();
+        let found = rate(&shared, BASE).unwrap();
+        assert!(
+            found.is_shared && (found.ns_per_byte - 80.0).abs() < 1.0,
+            "{found:?}"
+        );
+        let alone = rate(&bursts_of(50, 40), BASE).unwrap();
+        assert!(
+            !alone.is_shared && (alone.ns_per_byte - 80.0).abs() < 1.0,
+            "{alone:?}"
+        );
+    }
+
+    #[test]
     fn packets_that_never_queue_show_no_rate() {
-        assert_eq!(ns_per_byte(&bursts(50, 1), BASE), None);
+        assert_eq!(ns_per_byte(&bursts_of(50, 1), BASE), None);
     }
 }

@@ -5,7 +5,7 @@ use coax_cause::Cause;
 
 use super::direction::{Ack, Direction, Segment};
 use super::pacing;
-use crate::constants::{MAX_REACTION, MIN_DELAYED_ACK, MIN_PROBE_TIMEOUT};
+use crate::constants::{MAX_REACTION, MIN_DELAYED_ACK, MIN_PROBE_TIMEOUT, WINDOW_PARTS};
 
 /// A shorter pause between two segments is no wait, nanoseconds.
 const MIN_WAIT: i64 = 50_000;
@@ -47,6 +47,8 @@ pub(super) struct Losses {
 /// A walk along the segments that a sender sent.
 struct Walk<'a> {
     direction: &'a Direction,
+    /// When its sender had received each message of the other side, in order.
+    told: &'a [i64],
     /// To the receiver and back, nanoseconds.
     round: i64,
     /// The next acknowledgment.
@@ -59,6 +61,8 @@ struct Walk<'a> {
     in_flight: Vec<u64>,
     /// It paces what it sends.
     is_paced: bool,
+    /// It has filled the receive window since the last loss, so the congestion window is no narrower.
+    has_filled: bool,
     /// The latest loss: what repairs it, up to where, and what was in flight before.
     loss: Option<(Cause, u64, u64)>,
     gaps: Vec<Gap>,
@@ -66,11 +70,12 @@ struct Walk<'a> {
 }
 
 /// The waits of a direction, and its losses; `back` is the shortest delay of the other direction.
-pub(super) fn waits(direction: &Direction, back: i64) -> (Vec<Gap>, Losses) {
+pub(super) fn waits(direction: &Direction, told: &[i64], back: i64) -> (Vec<Gap>, Losses) {
     let round = direction.base + back;
     let in_flight = in_flight(direction);
     let mut walk = Walk {
         direction,
+        told,
         round,
         is_paced: pacing::is_paced(direction, &in_flight, round),
         next_ack: 0,
@@ -79,6 +84,7 @@ pub(super) fn waits(direction: &Direction, back: i64) -> (Vec<Gap>, Losses) {
         highest: direction.sends.first().map_or(0, |send| send.start),
         peak: 0,
         in_flight,
+        has_filled: false,
         loss: None,
         gaps: Vec::new(),
         losses: Losses::default(),
@@ -101,6 +107,14 @@ struct News {
     room: u64,
     last: Option<Ack>,
     last_new: Option<Ack>,
+}
+
+impl News {
+    /// Whether so little of the window was free that Linux waits for more.
+    fn is_nearly_full(&self) -> bool {
+        let window = self.edge.saturating_sub(self.acked);
+        self.edge < u64::MAX && self.room < window / WINDOW_PARTS
+    }
 }
 
 impl Walk<'_> {
@@ -157,10 +171,17 @@ impl Walk<'_> {
             return;
         }
         let in_message = !self.direction.begins_message(send.start);
+        let wait = match self.wait(place, send, before, news, in_message) {
+            Wait::Tcp(Cause::SendWindow) if self.has_filled && news.is_nearly_full() => {
+                Wait::Tcp(Cause::ReceiveWindow)
+            }
+            wait => wait,
+        };
+        self.has_filled |= matches!(wait, Wait::Tcp(Cause::ReceiveWindow | Cause::ZeroWindow));
         self.gaps.push(Gap {
             from: before.at,
             to: send.at,
-            wait: self.wait(place, send, before, news, in_message),
+            wait,
             in_message,
         });
     }
@@ -203,7 +224,7 @@ impl Walk<'_> {
         let is_latest = news
             .last
             .is_some_and(|last| last.at == ack.at && last.is_pure);
-        let may_be_free = !in_message && !is_latest;
+        let may_be_free = !in_message && (!is_latest || self.is_told(before.at, send.at));
         if reaction > MAX_REACTION.0 as i64 || in_flight == 0 {
             let is_held = in_message && still > 0 && reaction <= MAX_PACING;
             return if is_held {
@@ -225,6 +246,12 @@ impl Walk<'_> {
             return Wait::Own;
         }
         self.congestion(place)
+    }
+
+    /// Whether the sender received a message in that time: before that, its program may have had nothing to send.
+    fn is_told(&self, after: i64, upto: i64) -> bool {
+        let place = self.told.partition_point(|at| *at <= after);
+        self.told.get(place).is_some_and(|at| *at <= upto)
     }
 
     /// Whether the receiver delayed an acknowledgment for most of a wait.
@@ -267,11 +294,12 @@ impl Walk<'_> {
         let Some(arrived) = direction.arrived_at(send.start) else {
             return;
         };
-        if arrived < send.at + base - base / 10 {
+        if arrived < send.at + base - base / 10 || !direction.was_lost(send.start) {
             self.losses.needless += 1;
             return;
         }
         self.losses.lost += 1;
+        self.has_filled = false;
         let quiet_since = news
             .last
             .map(|ack| ack.at)
@@ -314,4 +342,52 @@ fn in_flight(direction: &Direction) -> Vec<u64> {
         }
     };
     direction.sends.iter().map(after).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+    const ROUND: i64 = 20 * MS;
+
+    /// Segments of 1,000 bytes, each `every` after the one before, in messages of 10,000. Each is acknowledged a round trip
+    /// later with a window of `window` bytes. What the waits were from the second round trip on.
+    fn waited(every: i64, window: u64, told: &[i64], starts: &[u64]) -> Vec<Wait> {
+        let sends: Vec<(i64, u64)> = (0..40)
+            .map(|at| (i64::from(at) * every, u64::from(at as u32) * 1000))
+            .collect();
+        let acks = sends.iter().map(|(at, start)| Ack {
+            at: at + ROUND,
+            ack: start + 1000,
+            edge: start + 1000 + window,
+            is_pure: true,
+        });
+        let direction = Direction::sent(&sends, 1000, acks.collect(), starts);
+        let (gaps, _) = waits(&direction, told, ROUND / 2);
+        gaps.iter().skip(20).map(|gap| gap.wait).collect()
+    }
+
+    #[test]
+    fn a_message_that_follows_one_of_the_other_side_waited_for_it() {
+        let starts: Vec<u64> = (0..41).map(|at| at * 1000).collect();
+        let told: Vec<i64> = (0..60).map(|at| at * 2 * MS - 1000).collect();
+        let is_free = |wait: &Wait| *wait == Wait::Own;
+        assert!(
+            waited(2 * MS, u64::MAX / 4, &told, &starts)
+                .iter()
+                .all(is_free)
+        );
+        let untold = waited(2 * MS, u64::MAX / 4, &[], &starts);
+        assert!(!untold.iter().any(is_free), "{untold:?}");
+    }
+
+    #[test]
+    fn less_than_a_third_of_a_window_that_was_full_is_waited_for() {
+        let starts = [0, 40_000];
+        let causes = |window| waited(2 * MS, window, &[], &starts);
+        let by_window = |wait: &Wait| *wait == Wait::Tcp(Cause::ReceiveWindow);
+        assert!(causes(10_000).iter().all(by_window));
+        assert!(!causes(100_000).iter().any(by_window));
+    }
 }

@@ -1,5 +1,6 @@
 //! Samples of what a side sent and of what it had heard when it sent.
 
+use crate::constants::WINDOW_PARTS;
 use coax_wire::time::Time;
 
 /// What a segment's data is to the stream.
@@ -75,6 +76,6 @@ impl SendLimit {
     /// RFC 1122 §4.2.3.4 would allow half).
     pub(crate) fn is_nearly_full(&self, start: u64) -> bool {
         let left = self.edge.saturating_sub(start);
-        left < self.edge.saturating_sub(self.acked) / 3
+        left < self.edge.saturating_sub(self.acked) / WINDOW_PARTS
     }
 }
