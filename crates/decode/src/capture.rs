@@ -1,38 +1,17 @@
 //! The messages of a capture file.
 
-use coax_capture::{Content, Dissector, Endpoint, Flags, LinkType, Packet, Reader, Segment};
+use coax_capture::{Content, Dissector, Endpoint, Flags, Packet, Reader, Segment};
 use coax_wire::{
-    ether::{Frame, Payload},
-    llc::{Control, Pdu, SAP_NETBIOS, Unnumbered},
     nbt::{dgm, ns, session::Framing},
     time::Time,
 };
 
-use crate::{Context, Decoded, nbf, netbios, recent::Recent, stream::Stream};
+use crate::{
+    Context, Decoded, message::Message, netbios, recent::Recent, station::Stations, stream::Stream,
+};
 
 /// Connections that are followed at a time; the one without packets for longest is forgotten.
 const MAX_CONNECTIONS: usize = 4096;
-/// Messages over NetBEUI that are collected from several frames, bytes.
-const MAX_COLLECTED: usize = 1 << 17;
-
-/// A message and where it is in the capture.
-#[derive(Debug)]
-pub struct Message<'a> {
-    /// The frame that completed it, from 1.
-    pub frame: u64,
-    /// When that frame was captured.
-    pub at: Time,
-    /// Who sent it.
-    pub from: String,
-    /// Who received it.
-    pub to: String,
-    /// Its bytes, as far as they were captured.
-    pub bytes: &'a [u8],
-    /// Bytes that it had on the wire.
-    pub len: usize,
-    /// Its fields.
-    pub decoded: Decoded,
-}
 
 /// Calls `each` with every NetBIOS and SMB1 message of a capture, in the order in which they were complete.
 ///
@@ -44,13 +23,8 @@ pub fn messages<R: std::io::Read>(
 ) -> Result<(), coax_capture::Error> {
     let mut dissector = Dissector::default();
     let mut tcp = Recent::new(MAX_CONNECTIONS);
-    let mut links = Recent::new(MAX_CONNECTIONS);
+    let mut stations = Stations::default();
     while let Some(packet) = reader.next_packet()? {
-        if let Some(frame) = netbeui(&packet) {
-            let link: &mut Link = links.of(ordered(frame.from, frame.to), Link::default);
-            link.frame(&packet, &frame, &mut each);
-            continue;
-        }
         match dissector.dissect(&packet) {
             Content::Tcp(segment) => {
                 let key = ordered(segment.from, segment.to);
@@ -63,49 +37,13 @@ pub fn messages<R: std::io::Read>(
                 payload,
                 len,
             } => udp(&packet, (from, to), (payload, len), &mut each),
+            Content::NetBeui(frame) => stations.netbeui(&packet, &frame, &mut each),
+            Content::Ipx(ipx) => stations.ipx(&packet, &ipx, &mut each),
+            Content::DamagedFrame(_) => stations.damaged(&packet, &mut each),
             _ => {}
         }
     }
     Ok(())
-}
-
-/// A frame of NetBEUI: link addresses, control field, and the NetBIOS frame in it.
-struct Netbeui<'a> {
-    from: [u8; 6],
-    to: [u8; 6],
-    number: Option<u8>,
-    bytes: &'a [u8],
-}
-
-fn netbeui<'a>(packet: &Packet<'a>) -> Option<Netbeui<'a>> {
-    if packet.link != LinkType::Ethernet {
-        return None;
-    }
-    let frame = Frame::parse(packet.bytes).ok()?;
-    let Payload::Length(payload) = frame.payload else {
-        return None;
-    };
-    let pdu = Pdu::parse(payload)
-        .ok()
-        .filter(|pdu| pdu.dsap == SAP_NETBIOS && !pdu.info.is_empty())?;
-    let number = match pdu.control {
-        Control::Information { ns, .. } => Some(ns),
-        Control::Unnumbered {
-            kind: Unnumbered::Ui,
-            ..
-        } => None,
-        _ => return None,
-    };
-    Some(Netbeui {
-        from: frame.source.0,
-        to: frame.destination.0,
-        number,
-        bytes: pdu.info,
-    })
-}
-
-fn mac(bytes: [u8; 6]) -> String {
-    bytes.map(|byte| format!("{byte:02x}")).join(":")
 }
 
 fn udp(
@@ -131,6 +69,7 @@ fn udp(
         bytes: payload,
         len: len.max(payload.len()),
         decoded,
+        is_datagram: true,
     });
 }
 
@@ -179,6 +118,7 @@ impl Connection {
                 bytes: &packet.bytes,
                 len: packet.len,
                 decoded,
+                is_datagram: false,
             });
         }
     }
@@ -205,83 +145,5 @@ impl Connection {
             stream.give_up(&mut packets);
         }
         packets
-    }
-}
-
-/// What is collected of one station's message over NetBEUI.
-#[derive(Debug, Default)]
-struct Collected {
-    bytes: Vec<u8>,
-    last_number: Option<u8>,
-}
-
-/// Two NetBEUI stations.
-#[derive(Debug, Default)]
-struct Link {
-    collected: [Collected; 2],
-    context: Context,
-}
-
-impl Link {
-    fn frame(
-        &mut self,
-        packet: &Packet<'_>,
-        frame: &Netbeui<'_>,
-        each: &mut impl FnMut(&Message<'_>),
-    ) {
-        let [low, high] = &mut self.collected;
-        let collected = if frame.from <= frame.to { low } else { high };
-        if frame.number.is_some() && collected.last_number == frame.number {
-            // the link sent it again
-            return;
-        }
-        collected.last_number = frame.number.or(collected.last_number);
-        let mut decoded = Decoded::default();
-        let piece = nbf::frame(frame.bytes, &mut self.context, &mut decoded);
-        let Some(piece) = piece else {
-            each(&message(packet, frame, frame.bytes, decoded));
-            return;
-        };
-        let part = frame.bytes.get(piece.at..).unwrap_or_default();
-        let is_whole = collected.bytes.is_empty();
-        collected.add(part);
-        if !piece.last {
-            return;
-        }
-        let whole = std::mem::take(&mut collected.bytes);
-        if is_whole {
-            nbf::session_message(part, piece.at, &mut self.context, &mut decoded);
-            each(&message(packet, frame, frame.bytes, decoded));
-        } else {
-            decoded = Decoded::default();
-            nbf::session_message(&whole, 0, &mut self.context, &mut decoded);
-            each(&message(packet, frame, &whole, decoded));
-        }
-    }
-}
-
-impl Collected {
-    fn add(&mut self, part: &[u8]) {
-        if self.bytes.len() + part.len() > MAX_COLLECTED {
-            self.bytes.clear();
-        }
-        self.bytes.extend_from_slice(part);
-    }
-}
-
-fn message<'a>(
-    packet: &Packet<'_>,
-    frame: &Netbeui<'_>,
-    bytes: &'a [u8],
-    decoded: Decoded,
-) -> Message<'a> {
-    Message {
-        frame: packet.number,
-        at: packet.at,
-        from: mac(frame.from),
-        to: mac(frame.to),
-        bytes,
-        len: bytes.len(),
-        decoded,
     }
 }

@@ -45,6 +45,8 @@ pub struct Context {
     parts: Recent<(Key, Direction), Parts>,
     /// The named pipes of the connection.
     pub(crate) pipes: Pipes,
+    /// Its headers have the fields of a connectionless transport ([MS-CIFS] 2.2.3.1).
+    pub(crate) connectionless: bool,
 }
 
 impl Default for Context {
@@ -53,6 +55,7 @@ impl Default for Context {
             requests: Recent::new(MAX_REQUESTS),
             parts: Recent::new(MAX_TRANSACTIONS),
             pipes: Pipes::default(),
+            connectionless: false,
         }
     }
 }

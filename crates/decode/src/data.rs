@@ -215,3 +215,9 @@ pub(crate) fn netbios_name(raw: &[u8]) -> String {
     let suffix = suffix.first().copied().unwrap_or(0);
     format!("{}<{suffix:02x}>", characters.trim_end())
 }
+
+/// A station's address.
+pub(crate) fn mac(raw: &[u8]) -> String {
+    let bytes: Vec<String> = raw.iter().map(|byte| format!("{byte:02x}")).collect();
+    bytes.join(":")
+}

@@ -32,6 +32,8 @@ pub enum Value {
     Time(String),
     /// A name, a path, a dialect; control characters are escaped.
     Text(String),
+    /// A station's address.
+    Address(String),
     /// Bytes without a further meaning here.
     Bytes,
     /// Authentication data, which is not shown.
@@ -46,7 +48,7 @@ impl fmt::Display for Value {
             Self::Signed(number) => number.fmt(f),
             Self::Hex(number, size) => write!(f, "{number:#0width$x}", width = size * 2 + 2),
             Self::Id(_, id) => write!(f, "{id:#06x}"),
-            Self::Time(text) => f.write_str(text),
+            Self::Time(text) | Self::Address(text) => f.write_str(text),
             Self::Text(text) => write!(f, "\"{text}\""),
             Self::Secret => f.write_str("(withheld)"),
         }

@@ -23,6 +23,8 @@ fn one(walk: &mut Walk<'_, '_>, item: &Item) -> Step {
         Kind::Unsigned(_)
         | Kind::Signed(_)
         | Kind::Hex(..)
+        | Kind::Big(_)
+        | Kind::BigHex(..)
         | Kind::Level(_)
         | Kind::Millis
         | Kind::NextEntry => number(walk, item),
@@ -32,6 +34,7 @@ fn one(walk: &mut Walk<'_, '_>, item: &Item) -> Step {
         Kind::Any(len) => walk.bytes(item.name, len),
         Kind::AndX => crate::andx::head(walk),
         Kind::Setup(count) => setup(walk, item.name, count),
+        Kind::Mac | Kind::NetbiosName | Kind::Label(_) => name(walk, item),
         _ => of_bytes(walk, item),
     }
 }
@@ -39,11 +42,16 @@ fn one(walk: &mut Walk<'_, '_>, item: &Item) -> Step {
 fn number(walk: &mut Walk<'_, '_>, item: &Item) -> Step {
     let at = walk.at;
     let len = item.kind.fixed_len().unwrap_or(0);
-    let number = walk.number(item.name, len)?;
+    let number = match item.kind {
+        Kind::Big(_) | Kind::BigHex(..) => walk.big(item.name, len)?,
+        _ => walk.number(item.name, len)?,
+    };
     walk.known.push((item.name, number));
     match item.kind {
-        Kind::Hex(_, Some(list)) => walk.named(item.name, at, (number, len), list),
-        Kind::Hex(_, None) => {
+        Kind::Hex(_, Some(list)) | Kind::BigHex(_, Some(list)) => {
+            walk.named(item.name, at, (number, len), list)
+        }
+        Kind::Hex(_, None) | Kind::BigHex(_, None) => {
             walk.note(item.name, at, len, Value::Hex(number, len));
         }
         Kind::Signed(_) => {
@@ -58,6 +66,20 @@ fn number(walk: &mut Walk<'_, '_>, item: &Item) -> Step {
             walk.note(item.name, at, len, Value::Number(number));
         }
     }
+    Ok(())
+}
+
+/// An address or a name of fixed length.
+fn name(walk: &mut Walk<'_, '_>, item: &Item) -> Step {
+    let at = walk.at;
+    let len = item.kind.fixed_len().unwrap_or(0);
+    let raw = walk.take(item.name, len)?;
+    let value = match item.kind {
+        Kind::Mac => Value::Address(data::mac(raw)),
+        Kind::NetbiosName => Value::Text(data::netbios_name(raw)),
+        _ => Value::Text(data::text(raw, false)),
+    };
+    walk.note(item.name, at, len, value);
     Ok(())
 }
 

@@ -6,30 +6,40 @@ mod capture;
 mod context;
 mod data;
 mod field;
+mod frame;
+mod group;
+mod ipx;
 mod item;
 mod layout;
 mod lists;
+mod message;
 mod moment;
 mod nbf;
 mod netbios;
 mod parts;
+mod piece;
 mod recent;
 mod remote;
 mod rpc;
 mod seen;
+mod session;
 mod smb;
+mod station;
 mod stream;
 mod transaction;
 mod typed;
 mod walk;
 
 #[cfg(test)]
+mod frame_tests;
+#[cfg(test)]
 mod tests;
 
-pub use capture::{Message, messages};
+pub use capture::messages;
 pub use context::Context;
 pub use field::{Decoded, Field, Identifier, Value};
 pub use layout::Direction;
+pub use message::Message;
 pub use seen::{Seen, seen};
 pub use typed::{Kind, MAX_DIGITS, bytes_of_digits};
 
@@ -61,12 +71,41 @@ pub fn datagram(bytes: &[u8]) -> Decoded {
     out
 }
 
-/// Decodes a NetBEUI frame, from the length of its header. The message of a session is decoded if this frame has all of it.
+/// Decodes a NetBEUI frame, from the length of its header. The message of a session is decoded if this frame begins it.
 pub fn netbeui_frame(bytes: &[u8], context: &mut Context) -> Decoded {
+    with_piece(bytes, context, nbf::frame)
+}
+
+/// Decodes an Ethernet frame with NetBEUI or IPX, from its destination address.
+pub fn ethernet_frame(bytes: &[u8], context: &mut Context) -> Decoded {
+    with_piece(bytes, context, frame::ethernet)
+}
+
+/// Decodes an LLC frame with NetBEUI or IPX, from its destination service access point.
+pub fn llc_frame(bytes: &[u8], context: &mut Context) -> Decoded {
+    with_piece(bytes, context, frame::llc)
+}
+
+/// Decodes an IPX packet, from its checksum.
+pub fn ipx_packet(bytes: &[u8], context: &mut Context) -> Decoded {
+    with_piece(bytes, context, ipx::packet)
+}
+
+/// Whether fields of this group belong to a frame rather than to a message.
+pub fn is_frame(group: &str) -> bool {
+    group == "NetBEUI frame" || layout::Tables::get().is_frame(group)
+}
+
+fn with_piece(
+    bytes: &[u8],
+    context: &mut Context,
+    decode: impl FnOnce(&mut walk::Walk<'_, '_>, &mut Context) -> walk::Step<Option<piece::Piece>>,
+) -> Decoded {
     let mut out = Decoded::default();
-    if let Some(piece) = nbf::frame(bytes, context, &mut out) {
-        let body = bytes.get(piece.at..).unwrap_or_default();
-        nbf::session_message(body, piece.at, context, &mut out);
+    let piece = decode(&mut walk::Walk::new(bytes, 0, &mut out), context);
+    // what is missing has been noted
+    if let Ok(Some(piece)) = piece {
+        session::message(piece.of(bytes), piece.at, context, &mut out);
     }
     out
 }

@@ -9,17 +9,9 @@ use crate::{
     walk::{Step, Walk},
 };
 
-/// A number in network order.
-fn big(walk: &mut Walk<'_, '_>, name: &'static str, len: usize) -> Step<u64> {
-    let bytes = walk.take(name, len)?;
-    Ok(bytes
-        .iter()
-        .fold(0, |number, byte| number << 8 | u64::from(*byte)))
-}
-
 fn plain(walk: &mut Walk<'_, '_>, name: &'static str, len: usize) -> Step<u64> {
     let at = walk.at;
-    let number = big(walk, name, len)?;
+    let number = walk.big(name, len)?;
     walk.note(name, at, len, Value::Number(number));
     Ok(number)
 }
@@ -34,13 +26,13 @@ pub(crate) fn session(bytes: &[u8], context: &mut Context, out: &mut Decoded) {
 fn session_fields(walk: &mut Walk<'_, '_>, bytes: &[u8], context: &mut Context) -> Step {
     walk.group("NetBIOS session packet", HEADER_LEN.min(bytes.len()));
     walk.depth = 1;
-    let kind = big(walk, "Type", 1)?;
+    let kind = walk.big("Type", 1)?;
     let name = session_kind(kind);
     let field = walk.note("Type", 0, 1, Value::Hex(kind, 1));
     field.meaning = name.unwrap_or("").to_owned();
     field.problem = name.is_none().then(|| "no such type".to_owned());
     walk.out.title = name.unwrap_or("unknown packet").to_owned();
-    let len = big(walk, "Length", 3)?;
+    let len = walk.big("Length", 3)?;
     let there = walk.left();
     let declared = usize::try_from(len).unwrap_or(usize::MAX);
     let field = walk.note("Length", 1, 3, Value::Number(len));
@@ -88,7 +80,7 @@ const fn session_kind(kind: u64) -> Option<&'static str> {
 
 fn session_error(walk: &mut Walk<'_, '_>) -> Step {
     let at = walk.at;
-    let code = big(walk, "ErrorCode", 1)?;
+    let code = walk.big("ErrorCode", 1)?;
     walk.note("ErrorCode", at, 1, Value::Hex(code, 1)).meaning = match code {
         0x80 => "not listening on called name",
         0x81 => "not listening for calling name",
@@ -133,9 +125,9 @@ pub(crate) fn name_service(bytes: &[u8], out: &mut Decoded) {
 fn name_fields(walk: &mut Walk<'_, '_>) -> Step {
     walk.group("NetBIOS name service packet", walk.left());
     walk.depth = 1;
-    let id = big(walk, "NAME_TRN_ID", 2)?;
+    let id = walk.big("NAME_TRN_ID", 2)?;
     walk.note("NAME_TRN_ID", 0, 2, Value::Hex(id, 2));
-    let flags = big(walk, "Flags", 2)?;
+    let flags = walk.big("Flags", 2)?;
     walk.note("Flags", 2, 2, Value::Hex(flags, 2)).meaning = name_flags(flags);
     walk.out.title = format!("name {}", name_flags(flags));
     let mut counts = [0; 4];
@@ -202,7 +194,7 @@ fn node_names(walk: &mut Walk<'_, '_>) -> Step {
 
 fn name_owner_flags(walk: &mut Walk<'_, '_>, name: &'static str) -> Step {
     let at = walk.at;
-    let flags = big(walk, name, 2)?;
+    let flags = walk.big(name, 2)?;
     let kind = if flags & 0x8000 == 0 {
         "unique"
     } else {
@@ -225,7 +217,7 @@ fn address(walk: &mut Walk<'_, '_>, name: &'static str) -> Step {
 
 fn record_type(walk: &mut Walk<'_, '_>) -> Step<u64> {
     let at = walk.at;
-    let kind = big(walk, "TYPE", 2)?;
+    let kind = walk.big("TYPE", 2)?;
     let name = match kind {
         0x20 => "NB",
         0x21 => "NBSTAT",
@@ -234,7 +226,7 @@ fn record_type(walk: &mut Walk<'_, '_>) -> Step<u64> {
     };
     walk.note("TYPE", at, 2, Value::Hex(kind, 2)).meaning = name.to_owned();
     let at = walk.at;
-    let class = big(walk, "CLASS", 2)?;
+    let class = walk.big("CLASS", 2)?;
     walk.note("CLASS", at, 2, Value::Hex(class, 2));
     Ok(kind)
 }
@@ -285,7 +277,7 @@ pub(crate) fn datagram(bytes: &[u8], context: &mut Context, out: &mut Decoded) {
 fn datagram_fields(walk: &mut Walk<'_, '_>, bytes: &[u8], context: &mut Context) -> Step {
     walk.group("NetBIOS datagram", walk.left());
     walk.depth = 1;
-    let kind = big(walk, "MSG_TYPE", 1)?;
+    let kind = walk.big("MSG_TYPE", 1)?;
     let name = match kind {
         0x10 => "direct unique datagram",
         0x11 => "direct group datagram",
@@ -298,9 +290,9 @@ fn datagram_fields(walk: &mut Walk<'_, '_>, bytes: &[u8], context: &mut Context)
     };
     walk.out.title = name.to_owned();
     walk.note("MSG_TYPE", 0, 1, Value::Hex(kind, 1)).meaning = name.to_owned();
-    let flags = big(walk, "FLAGS", 1)?;
+    let flags = walk.big("FLAGS", 1)?;
     walk.note("FLAGS", 1, 1, Value::Hex(flags, 1));
-    let id = big(walk, "DGM_ID", 2)?;
+    let id = walk.big("DGM_ID", 2)?;
     walk.note("DGM_ID", 2, 2, Value::Hex(id, 2));
     address(walk, "SOURCE_IP")?;
     plain(walk, "SOURCE_PORT", 2)?;

@@ -20,7 +20,7 @@ pub struct Seen {
 
 type Table = HashMap<(&'static str, &'static str), &'static str>;
 
-/// The values of a field of `message` (`OPEN_ANDX request`, `Header response`) that were seen, the most frequent first.
+/// The values of a field of `message` (`OPEN_ANDX request`, `Header response`, `IPX packet`) that were seen, the most frequent first.
 pub fn seen(message: &str, field: &str) -> Vec<Seen> {
     static PARSED: OnceLock<(Vec<&'static str>, Table)> = OnceLock::new();
     let (captures, table) = PARSED.get_or_init(parsed);

@@ -20,13 +20,13 @@ use crate::{
 /// Decodes an SMB message that begins at `base` of the bytes that were given.
 pub(crate) fn message(bytes: &[u8], base: usize, context: &mut Context, out: &mut Decoded) {
     let mut walk = Walk::new(bytes, base, out);
-    if let Ok(header) = header(&mut walk) {
+    if let Ok(header) = header(&mut walk, context.connectionless) {
         // what is missing has been noted
         let _ = chain(&mut walk, &header, context);
     }
 }
 
-fn header(walk: &mut Walk<'_, '_>) -> Step<Header> {
+fn header(walk: &mut Walk<'_, '_>, connectionless: bool) -> Step<Header> {
     walk.group("Header", HEADER_LEN.min(walk.left()));
     walk.depth = 1;
     let protocol = walk.take("Protocol", 4)?;
@@ -49,7 +49,7 @@ fn header(walk: &mut Walk<'_, '_>) -> Step<Header> {
     status(walk, &parsed)?;
     flags(walk)?;
     walk.unicode = parsed.flags2.has(Flags2::UNICODE);
-    identifiers(walk)?;
+    identifiers(walk, connectionless)?;
     walk.depth = 0;
     Ok(parsed)
 }
@@ -86,16 +86,20 @@ fn flags(walk: &mut Walk<'_, '_>) -> Step {
     Ok(())
 }
 
-fn identifiers(walk: &mut Walk<'_, '_>) -> Step {
-    for (name, len) in [
-        ("PIDHigh", 2),
-        ("SecurityFeatures", 8),
-        ("Reserved", 2),
-        ("TID", 2),
-        ("PIDLow", 2),
-        ("UID", 2),
-        ("MID", 2),
-    ] {
+/// `connectionless`: without a transport that keeps the order, the header numbers the messages.
+fn identifiers(walk: &mut Walk<'_, '_>, connectionless: bool) -> Step {
+    let numbers: &[(&'static str, usize)] = match connectionless {
+        true => &[
+            ("Key", 4),
+            ("CID", 2),
+            ("SequenceNumber", 2),
+            ("GroupID", 2),
+        ],
+        false => &[("SecurityFeatures", 8), ("Reserved", 2)],
+    };
+    let first = [("PIDHigh", 2)];
+    let last = [("TID", 2), ("PIDLow", 2), ("UID", 2), ("MID", 2)];
+    for &(name, len) in first.iter().chain(numbers).chain(&last) {
         let at = walk.at;
         let number = walk.number(name, len)?;
         let value = match name {

@@ -1,6 +1,9 @@
 //! Messages that a person types: hexadecimal digits, and what they are.
 
-use crate::{Context, Decoded, datagram, name_packet, netbeui_frame, session_packet, smb_message};
+use crate::{
+    Context, Decoded, datagram, ethernet_frame, ipx_packet, llc_frame, name_packet, netbeui_frame,
+    session_packet, smb_message,
+};
 
 /// The longest input of digits, bytes.
 pub const MAX_DIGITS: usize = 1 << 20;
@@ -18,6 +21,12 @@ pub enum Kind {
     Datagram,
     /// A NetBEUI frame from the length of its header.
     Netbeui,
+    /// An Ethernet frame with NetBEUI or IPX, from its destination address.
+    Ethernet,
+    /// An LLC frame, from its destination service access point.
+    Llc,
+    /// An IPX packet, from its checksum.
+    Ipx,
 }
 
 impl Kind {
@@ -33,6 +42,11 @@ impl Kind {
                 Self::Session
             }
             [0, _, _, _, 0xff, b'S', b'M', b'B', ..] => Self::Session,
+            _ if is_ethernet(bytes) => Self::Ethernet,
+            [0xff, 0xff, high, low, ..] if (30..=bytes.len()).contains(&length(0, *high, *low)) => {
+                Self::Ipx
+            }
+            [0xf0, 0xf0 | 0xf1, _, ..] | [0xe0, 0xe0, 3, ..] | [0xaa, 0xaa, 3, ..] => Self::Llc,
             [_, _, _, _, 0, 0 | 1, 0, 0 | 1, ..] => Self::Name,
             _ => Self::Session,
         }
@@ -47,7 +61,25 @@ impl Kind {
             Self::Name => name_packet(bytes),
             Self::Datagram => datagram(bytes),
             Self::Netbeui => netbeui_frame(bytes, &mut context),
+            Self::Ethernet => ethernet_frame(bytes, &mut context),
+            Self::Llc => llc_frame(bytes, &mut context),
+            Self::Ipx => ipx_packet(bytes, &mut context),
         }
+    }
+}
+
+/// A length and NetBEUI or IPX, or IPX's type.
+fn is_ethernet(bytes: &[u8]) -> bool {
+    match bytes.get(12..).unwrap_or_default() {
+        [0x81, 0x37, 0xff, 0xff, ..] => true,
+        [high, low, payload @ ..] if (3..=1500).contains(&length(0, *high, *low)) => matches!(
+            payload,
+            [0xf0, 0xf0 | 0xf1, _, ..]
+                | [0xe0, 0xe0, 3, ..]
+                | [0xaa, 0xaa, 3, 0, 0, 0, 0x81, 0x37, ..]
+                | [0xff, 0xff, _, ..]
+        ),
+        _ => false,
     }
 }
 

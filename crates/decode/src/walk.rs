@@ -106,6 +106,14 @@ impl<'a> Walk<'a, '_> {
             .fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
+    /// The same in network order.
+    pub(crate) fn big(&mut self, name: &'static str, len: usize) -> Step<u64> {
+        let bytes = self.take(name, len)?;
+        Ok(bytes
+            .iter()
+            .fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
     /// The next byte, without taking it.
     pub(crate) fn peek(&self) -> Option<u8> {
         self.rest().first().copied()

@@ -13,10 +13,10 @@ use std::{
 };
 
 use coax_capture::Reader;
-use coax_decode::{Value, messages, seen};
+use coax_decode::{Value, is_frame, messages, seen};
 
 /// Captures whose only purpose is to break a decoder.
-const BROKEN: [&str; 2] = ["tcpdump-", "zeek-smb1-OSS-fuzz"];
+const BROKEN: [&str; 2] = ["tcpdump-smb", "zeek-smb1-OSS-fuzz"];
 /// Numbers that a client or a server chooses; all others count or place something.
 const CHOSEN: &[&str] = &[
     "WordCount",
@@ -40,6 +40,8 @@ const CHOSEN: &[&str] = &[
     "Available",
     "ResourceType",
     "MaxSetupCount",
+    "MaximumDataSize",
+    "TransportControl",
 ];
 /// Masks and codes that say nothing about others.
 const LEFT_OUT: &[&str] = &[
@@ -56,6 +58,14 @@ const LEFT_OUT: &[&str] = &[
     "Setup",
     "ReferentId",
     "ReturnValue",
+    "Control",
+    "Network",
+    "SourceNetwork",
+    "DestinationNetwork",
+    "SourceConnection",
+    "DestinationConnection",
+    "MessageID",
+    "Termination",
 ];
 /// Values of a field that are kept, the most frequent first.
 const MAX_VALUES: usize = 6;
@@ -94,9 +104,7 @@ fn table() -> String {
                 .next()
                 .unwrap_or_default()
                 .to_owned();
-            if message.decoded.field("Protocol").is_none() {
-                return;
-            }
+            let has_smb = message.decoded.field("Protocol").is_some();
             let mut group = "";
             for field in &message.decoded.fields {
                 if field.depth == 0 {
@@ -110,9 +118,12 @@ fn table() -> String {
                 if field.depth > 1 && group == "Header" {
                     continue;
                 }
-                let row = found
-                    .entry((format!("{group} {side}"), field.name))
-                    .or_default();
+                let message = match (is_frame(group), has_smb) {
+                    (true, _) => group.to_owned(),
+                    (false, true) => format!("{group} {side}"),
+                    (false, false) => continue,
+                };
+                let row = found.entry((message, field.name)).or_default();
                 let seen = row.entry(number_of).or_default();
                 seen.0 += 1;
                 seen.1.insert(number);

@@ -10,12 +10,15 @@ use pyo3::{exceptions::PyValueError, prelude::*};
 use crate::errors::UnknownNameError;
 
 /// The names of the kinds, those of `coax decode --kind`.
-const KINDS: [(&str, Kind); 5] = [
+const KINDS: [(&str, Kind); 8] = [
     ("session", Kind::Session),
     ("smb", Kind::Smb),
     ("name", Kind::Name),
     ("datagram", Kind::Datagram),
     ("netbeui", Kind::Netbeui),
+    ("ethernet", Kind::Ethernet),
+    ("llc", Kind::Llc),
+    ("ipx", Kind::Ipx),
 ];
 /// The longest message, bytes: a session packet's length has 24 bits.
 const LONGEST: usize = 4 + (1 << 24);

@@ -115,15 +115,16 @@ pub fn conversations<R: std::io::Read>(
 
 /// The message without its session header; `None` if it is none of a session.
 fn raw(message: &Message<'_>) -> Option<Raw> {
-    let is_datagram = |address: &str| address.ends_with(":137") || address.ends_with(":138");
-    if is_datagram(&message.from) || is_datagram(&message.to) {
+    if message.is_datagram {
         return None;
     }
+    let fields = &message.decoded.fields;
+    let is_framed = |name| fields.first().is_some_and(|first| first.name == name);
     let smb = message.decoded.field("Protocol").map(|field| field.at);
-    let start = match (smb, is_mac(&message.from), message.bytes) {
+    let start = match (smb, is_framed("NetBIOS session packet"), message.bytes) {
         (Some(at), ..) => at,
-        // raw data over TCP; over NetBEUI it cannot be told from other frames
-        (None, false, [0, _, _, _, _, ..]) => 4,
+        // raw data over TCP; over other transports it cannot be told from other frames
+        (None, true, [0, _, _, _, _, ..]) => 4,
         _ => return None,
     };
     Some(Raw {
@@ -133,10 +134,6 @@ fn raw(message: &Message<'_>) -> Option<Raw> {
         bytes: message.bytes.get(start..)?.to_vec(),
         len: message.len.saturating_sub(start),
     })
-}
-
-fn is_mac(address: &str) -> bool {
-    address.len() == 17 && address.matches(':').count() == 5 && !address.contains('[')
 }
 
 fn conversation(raw: Vec<Raw>) -> Option<Conversation> {

@@ -18,12 +18,19 @@ pub struct Request {
 }
 
 /// The kinds of messages: as `coax decode --kind` names them, and in words.
-pub const KINDS: [(&str, Kind, &str); 5] = [
+pub const KINDS: [(&str, Kind, &str); 8] = [
     ("session", Kind::Session, "NetBIOS session packet (TCP)"),
     ("smb", Kind::Smb, "SMB message from 0xff"),
     ("name", Kind::Name, "name service (UDP 137)"),
     ("datagram", Kind::Datagram, "datagram (UDP 138)"),
     ("netbeui", Kind::Netbeui, "NetBEUI frame"),
+    (
+        "ethernet",
+        Kind::Ethernet,
+        "Ethernet frame with NetBEUI or IPX",
+    ),
+    ("llc", Kind::Llc, "LLC frame"),
+    ("ipx", Kind::Ipx, "IPX packet"),
 ];
 
 /// The most fields that the page shows in its table; the text has all.

@@ -25,6 +25,8 @@ pub struct NetBeui<'a> {
     pub info: &'a [u8],
     /// Its length on the wire, bytes.
     pub len: u32,
+    /// Where LLC begins in the captured packet.
+    pub start: usize,
 }
 
 /// A packet of IPX.
@@ -42,6 +44,8 @@ pub struct Ipx<'a> {
     pub data: &'a [u8],
     /// Length of its data on the wire, bytes.
     pub len: u32,
+    /// Where its header begins in the captured packet.
+    pub start: usize,
 }
 
 impl<'a> NetBeui<'a> {
@@ -59,6 +63,7 @@ impl<'a> NetBeui<'a> {
             control: pdu.control,
             info: pdu.info,
             len: u32::try_from(place.len.checked_sub(header)?).ok()?,
+            start: place.start,
         })
     }
 }
@@ -80,6 +85,7 @@ impl<'a> Ipx<'a> {
             from: address(bytes, 18)?,
             data: data.get(..len).unwrap_or(data),
             len: u32::try_from(len).ok()?,
+            start: place.start,
         })
     }
 }

@@ -18,7 +18,7 @@ use coax_wire::time::Time;
 /// `coax decode`'s arguments.
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "A capture may be pcap or pcapng, optionally gzipped; messages over TCP (any port), UDP 137 and 138 and NetBEUI are \
+    after_help = "A capture may be pcap or pcapng, optionally gzipped; messages over TCP (any port), UDP 137 and 138, NetBEUI and IPX are \
     found. Digits may have spaces, colons and 0x between them. Examples: coax decode copy.pcap --frames 12; coax decode copy.pcap \
     --problems; echo 85000000 | coax decode -"
 )]
@@ -59,6 +59,12 @@ pub enum Kind {
     Datagram,
     /// A NetBEUI frame from the length of its header
     Netbeui,
+    /// An Ethernet frame with NetBEUI or IPX
+    Ethernet,
+    /// An LLC frame from its destination service access point
+    Llc,
+    /// An IPX packet from its checksum
+    Ipx,
 }
 
 /// Ranges of frames.
@@ -94,6 +100,9 @@ impl From<Kind> for coax_decode::Kind {
             Kind::Name => Self::Name,
             Kind::Datagram => Self::Datagram,
             Kind::Netbeui => Self::Netbeui,
+            Kind::Ethernet => Self::Ethernet,
+            Kind::Llc => Self::Llc,
+            Kind::Ipx => Self::Ipx,
         }
     }
 }

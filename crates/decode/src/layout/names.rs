@@ -9,6 +9,8 @@ enum Form {
     Bits,
     /// A name for each value.
     Values,
+    /// Names for some values.
+    Codes,
     /// Several numbers in one, each with names for its values.
     Fields,
 }
@@ -37,8 +39,9 @@ impl Names {
         let form = match words.next() {
             Some("bits") => Form::Bits,
             Some("values") => Form::Values,
+            Some("codes") => Form::Codes,
             Some("fields") => Form::Fields,
-            _ => return Err("neither bits nor values nor fields"),
+            _ => return Err("neither bits nor values nor codes nor fields"),
         };
         let name = words.next().ok_or("no name")?;
         words.next().ok_or("no source")?;
@@ -54,7 +57,7 @@ impl Names {
         let mask = words.next().and_then(hex).ok_or("no number")?;
         let names: Vec<_> = words.collect();
         let is_whole = match self.form {
-            Form::Bits | Form::Values => names.len() == 1,
+            Form::Bits | Form::Values | Form::Codes => names.len() == 1,
             Form::Fields => names.len() > 1 && mask != 0,
         };
         if !is_whole {
@@ -69,6 +72,7 @@ impl Names {
         match self.form {
             Form::Bits => self.bits(number),
             Form::Values => self.value(number).unwrap_or("?").to_owned(),
+            Form::Codes => self.value(number).unwrap_or("").to_owned(),
             Form::Fields => self.fields(number),
         }
     }

@@ -54,6 +54,14 @@ pub(crate) enum Kind {
     Signed(usize),
     /// With the list that names its bits or values.
     Hex(usize, Option<&'static str>),
+    /// In network order.
+    Big(usize),
+    BigHex(usize, Option<&'static str>),
+    Mac,
+    /// 15 characters of a NetBIOS name and its suffix.
+    NetbiosName,
+    /// A string in that many bytes.
+    Label(usize),
     Utime,
     Date,
     Time,
@@ -158,6 +166,10 @@ impl Kind {
             "u64" => Self::Unsigned(8),
             "i16" => Self::Signed(2),
             "i32" => Self::Signed(4),
+            "b16" => Self::Big(2),
+            "b32" => Self::Big(4),
+            "mac" => Self::Mac,
+            "nbname" => Self::NetbiosName,
             "utime" => Self::Utime,
             "date" => Self::Date,
             "time" => Self::Time,
@@ -189,6 +201,8 @@ impl Kind {
             "x16" => Ok(Self::Hex(2, names)),
             "x32" => Ok(Self::Hex(4, names)),
             "x64" => Ok(Self::Hex(8, names)),
+            "xb16" => Ok(Self::BigHex(2, names)),
+            "xb32" => Ok(Self::BigHex(4, names)),
             _ => Err("no such type"),
         }
     }
@@ -198,6 +212,7 @@ impl Kind {
         Ok(match name {
             "zero" => Self::Zero(count()?),
             "any" => Self::Any(count()?),
+            "label" => Self::Label(count()?),
             "level" => Self::Level(argument),
             "data" => Self::Data(argument),
             "secret" => Self::Secret(argument),
@@ -214,7 +229,10 @@ impl Kind {
     pub(crate) const fn fixed_len(self) -> Option<usize> {
         Some(match self {
             Self::Unsigned(n) | Self::Signed(n) | Self::Hex(n, _) => n,
-            Self::Zero(n) | Self::Any(n) => n,
+            Self::Big(n) | Self::BigHex(n, _) => n,
+            Self::Zero(n) | Self::Any(n) | Self::Label(n) => n,
+            Self::Mac => 6,
+            Self::NetbiosName => 16,
             Self::Utime | Self::Millis | Self::AndX | Self::NextEntry => 4,
             Self::Date | Self::Time | Self::Fid | Self::Tid | Self::Sid | Self::Level(_) => 2,
             Self::FileTime => 8,

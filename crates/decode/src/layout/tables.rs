@@ -44,6 +44,8 @@ enum Key {
     Function(u8, u16, Direction, Part),
     /// Family and level.
     Level(&'static str, u16),
+    /// Names, separated by commas.
+    Frame(&'static str),
 }
 
 /// The fields of a message or of a part of it.
@@ -70,6 +72,7 @@ pub(crate) struct Tables {
 
 const SMB: &str = include_str!("../../layouts/smb.txt");
 const TRANSACTIONS: &str = include_str!("../../layouts/transactions.txt");
+const FRAMES: &str = include_str!("../../layouts/frames.txt");
 const BITS: &str = include_str!("../../layouts/bits.txt");
 
 impl Tables {
@@ -90,6 +93,7 @@ impl Tables {
         let mut layouts = Vec::new();
         read("smb.txt", SMB, &mut layouts)?;
         read("transactions.txt", TRANSACTIONS, &mut layouts)?;
+        read("frames.txt", FRAMES, &mut layouts)?;
         let names = Names::parse("bits.txt", BITS)?;
         Ok(Self { layouts, names })
     }
@@ -145,6 +149,17 @@ impl Tables {
         self.layouts.iter().find(|layout| matches!(&layout.key, Key::Level(of, number) if *of == family && *number == level))
     }
 
+    /// The layout of a part of a frame.
+    pub(crate) fn frame(&self, name: &str) -> Option<&Layout> {
+        self.layouts.iter().find(|layout| matches!(layout.key, Key::Frame(names) if names.split(',').any(|known| known == name)))
+    }
+
+    /// Whether this is the title of a part of a frame.
+    pub(crate) fn is_frame(&self, title: &str) -> bool {
+        let mut frames = self.layouts.iter();
+        frames.any(|layout| matches!(layout.key, Key::Frame(_)) && layout.name == title)
+    }
+
     #[cfg(test)]
     pub(crate) fn layouts(&self) -> &[Layout] {
         &self.layouts
@@ -152,6 +167,17 @@ impl Tables {
 }
 
 impl Layout {
+    fn new(key: Key, name: &'static str, source: &'static str) -> Self {
+        Self {
+            key,
+            name,
+            source: source.trim(),
+            words: Vec::new(),
+            bytes: Vec::new(),
+            in_bytes: false,
+        }
+    }
+
     /// How many words follow where a message says that there are `said`.
     pub(crate) fn words_of(&self, said: u8) -> u8 {
         match &self.key {
@@ -203,6 +229,10 @@ fn add(layout: &mut Layout, line: &'static str) -> Result<(), &'static str> {
 
 fn head(line: &'static str) -> Result<Layout, &'static str> {
     let (what, source) = line.split_once("  ").ok_or("no source")?;
+    if let Some(frame) = what.strip_prefix("frame ") {
+        let (names, title) = frame.split_once(' ').ok_or("no title")?;
+        return Ok(Layout::new(Key::Frame(names), title, source));
+    }
     let words: Vec<&'static str> = what.split_whitespace().collect();
     let (key, name) = match words.as_slice() {
         ["level", family, code, name] => (Key::Level(family, number(code)?), *name),
@@ -231,14 +261,7 @@ fn head(line: &'static str) -> Result<Layout, &'static str> {
         }
         _ => return Err("no message"),
     };
-    Ok(Layout {
-        key,
-        name,
-        source: source.trim(),
-        words: Vec::new(),
-        bytes: Vec::new(),
-        in_bytes: false,
-    })
+    Ok(Layout::new(key, name, source))
 }
 
 fn number(text: &str) -> Result<u16, &'static str> {

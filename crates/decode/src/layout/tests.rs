@@ -56,7 +56,7 @@ fn fields_refer_to_fields_before_them_and_to_lists_that_exist() {
                     item.name
                 );
             }
-            if let Kind::Hex(_, Some(list)) = item.kind {
+            if let Kind::Hex(_, Some(list)) | Kind::BigHex(_, Some(list)) = item.kind {
                 assert!(
                     tables.names(list).is_some(),
                     "{}: there is no list {list}",

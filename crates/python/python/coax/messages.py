@@ -11,7 +11,8 @@ def decode(message: bytes, *, kind: Optional[str] = None) -> Dict[str, Any]:
     """Every field of an SMB or NetBIOS message, the object of ``coax decode --json`` (docs/decode.md).
 
     ``fields`` is a list: ``offset`` and ``length`` (bytes), ``depth``, ``name``, ``value``, and where they apply ``meaning`` and
-    ``problem``. Any bytes can be decoded. ``kind`` is "session", "smb", "name", "datagram" or "netbeui"; by default it is recognised.
+    ``problem``. Any bytes can be decoded. ``kind`` is "session", "smb", "name", "datagram", "netbeui",
+    "ethernet", "llc" or "ipx"; by default it is recognised.
     """
     if not isinstance(message, (bytes, bytearray, memoryview)):
         raise TypeError(f"message must be bytes, not {type(message).__name__}; bytes.fromhex converts digits")

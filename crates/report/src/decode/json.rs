@@ -48,7 +48,7 @@ fn field(bytes: &[u8], field: &Field) -> Json {
         Value::Number(number) | Value::Hex(number, _) => json!(number),
         Value::Signed(number) => json!(number),
         Value::Id(_, id) => json!(id),
-        Value::Time(text) | Value::Text(text) => json!(text),
+        Value::Time(text) | Value::Text(text) | Value::Address(text) => json!(text),
         Value::Bytes => json!(digits(bytes, field.at, field.len, SHOWN)),
     };
     object.insert("value".to_owned(), value);

@@ -17,7 +17,10 @@ pub fn seen(shown: &Shown<'_>) -> String {
         let (Value::Hex(value, _) | Value::Number(value)) = field.value else {
             continue;
         };
-        let message = format!("{group} {side}");
+        let message = match coax_decode::is_frame(group) {
+            true => group.to_owned(),
+            false => format!("{group} {side}"),
+        };
         let known = coax_decode::seen(&message, field.name);
         if known.is_empty() {
             continue;

@@ -2,8 +2,8 @@
 
 use coax_capture::Reader;
 use coax_decode::{
-    Context, Decoded, Value, datagram, messages, name_packet, netbeui_frame, session_packet,
-    smb_message,
+    Context, Decoded, Kind, Value, datagram, ethernet_frame, ipx_packet, llc_frame, messages,
+    name_packet, netbeui_frame, session_packet, smb_message,
 };
 
 fn check(bytes: &[u8], decoded: &Decoded) {
@@ -30,6 +30,23 @@ pub fn message(data: &[u8]) {
     }
     check(data, &name_packet(data));
     check(data, &datagram(data));
+}
+
+/// A frame without IP: as a whole, from LLC on, from IPX on.
+pub fn frame(data: &[u8]) {
+    let mut context = Context::default();
+    check(data, &ethernet_frame(data, &mut context));
+    for start in [14, 17, 18, 22] {
+        let inner = data.get(start..).unwrap_or_default();
+        check(inner, &llc_frame(inner, &mut context));
+        check(inner, &ipx_packet(inner, &mut context));
+        check(inner, &Kind::of(inner).decode(inner));
+    }
+}
+
+/// Frames of a DOS client, of Windows 98, 2000 and XP.
+pub fn frames() -> Vec<Vec<u8>> {
+    [super::ethernet::frames(), super::ipx::frames()].concat()
 }
 
 /// A capture file.

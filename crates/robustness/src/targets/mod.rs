@@ -89,6 +89,7 @@ pub const TARGETS: &[Target] = &[
     target("explain", explain::capture, explain::captures),
     target("explain_frames", frames::explained, frames::choices),
     target("decode", decode::message, seeds::smb_messages),
+    target("decode_frames", decode::frame, decode::frames),
     target("decode_capture", decode::capture, explain::captures),
     target("fault", fault::fault, fault::faults),
     target("replay", replay::replay, explain::captures),
