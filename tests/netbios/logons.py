@@ -78,7 +78,10 @@ def ask(client, server, requests):
 LOGON = b"\x84\0OOWb54WrLh\0WB21BWDWWDDDDDDDzzzD\0\x01\0" + b"anna".ljust(21, b"\0") + b"\0" + b"".ljust(16, b"\0") + b"WIN98".ljust(16, b"\0") \
     + b"\x54\0\x00\x10"
 USER = b"\x38\0zWrLh\0B21BzzzWDDzzDDWWzWzDWb21W\0anna\0\x0b\0\x00\x10"
-CALLS = {"logon": LOGON, "user": USER}
+USER_1 = b"\x38\0zWrLh\0B21BB16DWzzWz\0anna\0\x01\0\x00\x10"
+CALLS = {"logon": LOGON, "user": USER, "user 1": USER_1}
+# Windows 9x keeps its profile in a folder of `logon home`; the other two are for Windows NT and appear in no answer to Windows 9x
+PATHS = "logon home = \\\\%N\\%U\\profile\nlogon path = \\\\%N\\nt-profiles\\%U\nlogon drive = Q:\n"
 
 CALL = r"""
 import base64, json, struct, sys
@@ -108,12 +111,12 @@ def coax(server, scratch, name=SERVER):
     done = server.run(subject.coax_binary(), "user", "add", "--file", passwords, "anna", input=f"{PASSWORD}\n")
     assert done.returncode == 0, done
     return Coax(server, scratch, name, DOMAIN, globals_=f"domain logons = yes\nlogon script = %U.bat\nsmb passwd file = {passwords}\n"
-                f"lanman auth = yes\nntlm auth = yes\n[netlogon]\npath = {scripts}\n[anna]\npath = {scripts}\nvalid users = anna\n[x]\npath = {scripts}\n")
+                f"lanman auth = yes\nntlm auth = yes\n{PATHS}[netlogon]\npath = {scripts}\n[anna]\npath = {scripts}\nvalid users = anna\n[x]\npath = {scripts}\n")
 
 
 def samba(server, scratch, name=SERVER):
     return Nmbd(server, scratch, name, DOMAIN, smbd=True, globals_="domain logons = yes\nserver role = classic primary domain controller\n"
-                "domain master = yes\nlanman auth = yes\nntlm auth = yes\nlogon script = %U.bat\nlogon home = \\\\%N\\%U\n")
+                "domain master = yes\nlanman auth = yes\nntlm auth = yes\nlogon script = %U.bat\n" + PATHS)
 
 
 def beside_nmbd(net, scratch):
@@ -165,6 +168,7 @@ def text_at(parameters, data, at):
 # Offsets in the records of [MS-RAP] 2.5.10.4.3 and of level 11 of NetUserGetInfo (LAN Manager).
 LOGON_FIELDS = {"computer": 62, "domain": 66, "script": 70}
 USER_FIELDS = {"home": 44}
+USER_1_FIELDS = {"home": 44, "script": 54}
 
 
 def beside_smbd(net, scratch):
@@ -186,11 +190,14 @@ def beside_smbd(net, scratch):
             assert parameters[:2] == b"\0\0", (kind, key, parameters)
         running.stop()
     server.run("userdel", "anna")
-    for key, fields in (("logon", LOGON_FIELDS), ("user", USER_FIELDS)):
+    for key, fields in (("logon", LOGON_FIELDS), ("user", USER_FIELDS), ("user 1", USER_1_FIELDS)):
         shown = {kind: {field: text_at(*found[kind][key], at) for field, at in fields.items()} for kind in found}
         assert shown["coax"] == shown["smbd"], shown
     assert text_at(*found["coax"]["logon"], LOGON_FIELDS["script"]) == "anna.bat"
-    assert text_at(*found["coax"]["user"], USER_FIELDS["home"]) == "\\\\TOWER\\anna"
+    assert text_at(*found["coax"]["user"], USER_FIELDS["home"]) == "\\\\TOWER\\anna\\profile"
+    for kind, answers in found.items():
+        for key, (_, data) in answers.items():
+            assert b"nt-profiles" not in data and b"Q:" not in data, (kind, key, data)
     # the fixed parts: code, name, privilege, counts
     assert found["coax"]["logon"][1][:26] == found["smbd"]["logon"][1][:26], [found[kind]["logon"][1] for kind in found]
     return {server.address}

@@ -2,15 +2,16 @@
 namespace of its own. What coax sent is captured and judged by tshark.
 """
 import argparse
+import contextlib
 import sys
 import tempfile
 import time
 import traceback
 from pathlib import Path
 
-from . import browsing, judge, load, logons, messages, names, network, wins
+from . import browsing, domain, judge, load, logons, messages, names, network, torture, wins
 
-GROUPS = {"names": names, "wins": wins, "browsing": browsing, "messages": messages, "logons": logons, "load": load}
+GROUPS = {"names": names, "wins": wins, "browsing": browsing, "domain": domain, "messages": messages, "logons": logons, "torture": torture, "load": load}
 
 
 def parse():
@@ -32,20 +33,24 @@ def run_one(name, test, scratch):
     """Runs a test; the faults that it and tshark found."""
     folder = scratch / name
     folder.mkdir()
-    capture = folder / "frames.pcapng"
+    segments = range(1, getattr(test, "segments", 1) + 1)
+    captures = [folder / f"frames{segment}.pcapng" for segment in segments]
     faults, coax = [], set()
-    with network.Network(name.split(".")[1][:3], getattr(test, "segments", 1)) as net:
-        with net.capturing(capture):
+    with network.Network(name.split(".")[1][:3], len(segments)) as net:
+        with contextlib.ExitStack() as stack:
+            for capture, segment in zip(captures, segments):
+                stack.enter_context(net.capturing(capture, segment))
             try:
                 coax = test(net, folder) or set()
             except Exception:
                 faults.append(traceback.format_exc())
     frames = 0
-    if coax:
-        marked, frames = judge.offences(capture, coax)
+    for capture in captures if coax else []:
+        marked, count = judge.offences(capture, coax)
         faults += [f"tshark: {line}" for line in marked]
-        if frames == 0:
-            faults.append("coax sent no frame")
+        frames += count
+    if coax and frames == 0:
+        faults.append("coax sent no frame")
     return faults, frames
 
 

@@ -78,26 +78,5 @@ def both_are_coax(net, scratch):
     return {server.address, proxy.address, client.address}
 
 
-def smbtorture(net, scratch):
-    """smbtorture's tests of registration and of a WINS server."""
-    server, client, plain = net.host("wins"), net.host("client"), net.host("plain")
-    # wins_bad_names looks there for what the hook of a harmless name wrote
-    hook = scratch / "hook"
-    hook.write_text(f"#!/bin/sh\nprintf %s \"$2\" > {scratch}/wins_hook_writes_here\n")
-    hook.chmod(0o755)
-    Coax(server, scratch, "WINS", globals_=f"wins support = yes\nwins hook = {hook}")
-    Coax(plain, scratch, "PLAIN")
-    wait_for(lambda: in_wins(client, "WINS", server) == [server.address], "the WINS server")
-    wait_for(lambda: lookup(client, "PLAIN")["ok"], "PLAIN by broadcast")
-    conf = scratch / "torture.conf"
-    conf.write_text(f"[global]\nname resolve order = bcast\nnetbios name = CLIENT\nworkgroup = LAB\ninterfaces = {client.address}/24\n"
-                    f"bind interfaces only = yes\nlock directory = {scratch}\nprivate dir = {scratch}\n"
-                    f"state directory = {scratch}\ncache directory = {scratch}\npid directory = {scratch}\n")
-    for name, suite in (("PLAIN", "nbt.register"), ("WINS", "nbt.wins.wins_bad_names")):
-        done = client.run("env", f"SELFTEST_TMPDIR={scratch}", "smbtorture", f"--configfile={conf}", f"//{name}/FILES", "-U%", suite)
-        assert done.returncode == 0 and "failure:" not in done.stdout, (suite, done.stdout[-3000:], done.stderr[-1000:])
-    return {server.address, plain.address}
-
-
 coax_registers.segments = coax_serves.segments = both_are_coax.segments = 2
-TESTS = [coax_registers, coax_serves, both_are_coax, smbtorture]
+TESTS = [coax_registers, coax_serves, both_are_coax]

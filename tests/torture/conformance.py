@@ -3,6 +3,8 @@ import csv
 import tomllib
 from pathlib import Path
 
+from netbios.torture import section
+
 HERE = Path(__file__).parent
 # smbd's own results: in the configuration that Samba's tests give it, and in its default one
 CONFIGURATIONS = ("test", "default")
@@ -121,7 +123,7 @@ def markdown(found):
         cells += [default.result, counts(default)] if default else ["", ""]
         cells += of_samba(samba["default"], verdict.test)
         lines.append("| " + " | ".join([*cells, cell(why_not(verdict, default, gaps))]) + " |")
-    return "\n".join(lines) + "\n" + TAIL
+    return "\n".join(lines) + "\n" + TAIL + "\n" + section()
 
 
 def counts(verdict):

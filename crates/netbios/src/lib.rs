@@ -26,8 +26,8 @@ mod waits;
 mod wins;
 
 pub use browse::{
-    BrowseList, Browser, BrowserConfig, BrowserEvent, Criterion, ElectionReason, ListedServer,
-    ListedWorkgroup, LmAnnounce, MSBROWSE, Role,
+    BrowseList, Browser, BrowserConfig, BrowserEvent, Criterion, ElectionReason, Fetched,
+    ListedServer, ListedWorkgroup, LmAnnounce, MSBROWSE, Role, SYNC_INTERVAL,
 };
 pub use datagram::{Incoming, NbtDatagrams, NbtDatagramsConfig, Outgoing, Route};
 pub use limit::{Rate, RateLimiter};

@@ -192,6 +192,8 @@ pub struct Neighbour {
     pub server_type: u32,
     /// Its comment.
     pub comment: String,
+    /// It was heard on a network of this server, not listed by a browser of another network.
+    pub local: bool,
 }
 
 impl Config {

@@ -175,6 +175,8 @@ impl NetlogonMessage {
                     for part in names {
                         w.bytes(part).u16(0);
                     }
+                    // nmbd 4.17 aligns it, and smbtorture (nbt.dgram.netlogon) reads it there.
+                    w.align(4);
                     w.u32(NT_VERSION_1).u16(TOKEN).u16(TOKEN);
                 }
             }
@@ -263,6 +265,14 @@ mod tests {
             b"\x0c\0TOWER\0T\0O\0W\0E\0R\0\0\0L\0A\0B\0\0\0\x01\0\0\0\xff\xff\xff\xff"
         );
         assert_eq!(NetlogonMessage::parse(&response.emit()), Ok(response));
+        let aligned = NetlogonMessage::PrimaryResponse {
+            server: bytes("WINS"),
+            unicode: Some([utf16("WINS"), utf16("LAB")]),
+        };
+        assert_eq!(
+            aligned.emit(),
+            b"\x0c\0WINS\0\0W\0I\0N\0S\0\0\0L\0A\0B\0\0\0\0\0\x01\0\0\0\xff\xff\xff\xff"
+        );
     }
 
     #[test]

@@ -1,9 +1,11 @@
-//! The list of servers and workgroups that a browser keeps.
+//! The list of servers and workgroups that a browser keeps: what it hears on its network, and what it fetched from the
+//! browsers of other networks.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use coax_wire::browser::{Announcement, server_type};
+use coax_wire::nbt::name::NbName;
 use coax_wire::time::{Span, Time};
 
 /// Announcements that may be missed before a server is forgotten ([MS-BRWS] 3.3.2).
@@ -12,10 +14,13 @@ const MISSED: u64 = 3;
 const MIN_PERIOD_MS: u64 = 60_000;
 /// The longest period that counts: twice the 12 minutes of all implementations.
 const MAX_PERIOD_MS: u64 = 24 * 60_000;
-/// The most servers of the workgroup.
+/// The most servers of the workgroup on this network, and the most on others.
 const MAX_SERVERS: usize = 2000;
-/// The most workgroups.
+/// The most workgroups on this network, and the most on others.
 const MAX_WORKGROUPS: usize = 500;
+/// How long a domain master browser is not believed that a server exists which left this network: it fetches this
+/// network's list after the announcement that follows at once, or in its next turn.
+const DEPARTED: Span = Span::from_secs(6 * 60);
 
 /// A server of the workgroup.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,11 +46,26 @@ pub struct ListedWorkgroup {
     pub server_type: u32,
 }
 
-/// What a browser knows of its network. Names are sorted and compared in upper case.
+/// The lists of a browser of another network.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fetched {
+    /// The servers of the workgroup.
+    pub servers: Vec<ListedServer>,
+    /// The workgroups.
+    pub workgroups: Vec<ListedWorkgroup>,
+}
+
+/// What a browser knows. Names are sorted and compared in upper case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BrowseList {
     servers: BTreeMap<Vec<u8>, (ListedServer, Time)>,
     workgroups: BTreeMap<Vec<u8>, (ListedWorkgroup, Time)>,
+    /// The lists of other browsers, by their names.
+    fetched: BTreeMap<NbName, (Fetched, Time)>,
+    /// Servers that left this network.
+    departed: BTreeMap<Vec<u8>, Time>,
+    /// What this network's list contains has changed.
+    changed: bool,
 }
 
 impl BrowseList {
@@ -54,21 +74,36 @@ impl BrowseList {
         Self::default()
     }
 
-    /// The servers of the workgroup that are heard, sorted by name.
+    /// The servers of the workgroup that are heard on this network, sorted by name.
     pub fn servers(&self) -> impl Iterator<Item = &ListedServer> {
         self.servers.values().map(|(server, _)| server)
     }
 
-    /// The other workgroups that are heard, sorted by name.
+    /// The other workgroups that are heard on this network, sorted by name.
     pub fn workgroups(&self) -> impl Iterator<Item = &ListedWorkgroup> {
         self.workgroups.values().map(|(workgroup, _)| workgroup)
+    }
+
+    /// Servers that only browsers of other networks list; two of them may list the same one.
+    pub fn remote_servers(&self) -> impl Iterator<Item = &ListedServer> {
+        let all = self.fetched.values().flat_map(|(lists, _)| &lists.servers);
+        all.filter(|server| !self.servers.contains_key(&server.name))
+    }
+
+    /// Workgroups that only browsers of other networks list; two of them may list the same one.
+    pub fn remote_workgroups(&self) -> impl Iterator<Item = &ListedWorkgroup> {
+        let all = self.fetched.values();
+        let all = all.flat_map(|(lists, _)| &lists.workgroups);
+        all.filter(|workgroup| !self.workgroups.contains_key(&workgroup.name))
     }
 
     /// A server announced itself; type 0 says that it leaves.
     pub(super) fn put_server(&mut self, now: Time, heard: &Announcement) {
         let key = heard.name.to_ascii_uppercase();
         if heard.server_type == 0 || key.is_empty() {
-            self.servers.remove(&key);
+            if self.servers.remove(&key).is_some() {
+                self.note_departure(now, key);
+            }
             return;
         }
         if self.servers.len() >= MAX_SERVERS && !self.servers.contains_key(&key) {
@@ -80,8 +115,11 @@ impl BrowseList {
             server_type: heard.server_type,
             comment: heard.comment.clone(),
         };
-        self.servers
-            .insert(key, (server, expires(now, heard.period_ms)));
+        self.departed.remove(&key);
+        let new = (server, expires(now, heard.period_ms));
+        let known = self.servers.get(&key).map(|(known, _)| known);
+        self.changed |= known != Some(&new.0);
+        self.servers.insert(key, new);
     }
 
     /// A master browser announced its workgroup.
@@ -96,19 +134,88 @@ impl BrowseList {
             master: heard.comment.to_ascii_uppercase(),
             server_type: heard.server_type | server_type::DOMAIN_ENUM,
         };
+        let known = self.workgroups.get(&key).map(|(known, _)| known);
+        self.changed |= known != Some(&workgroup);
         let expires = expires(now, heard.period_ms);
         self.workgroups.insert(key, (workgroup, expires));
+    }
+
+    /// Replaces what the browser `from` listed, until `expires`. The list of a domain master is `whole`: it may still
+    /// contain servers that have left this network.
+    pub(super) fn put_fetched(
+        &mut self,
+        from: NbName,
+        mut lists: Fetched,
+        whole: bool,
+        expires: Time,
+    ) {
+        self.fetched.remove(&from);
+        for server in &mut lists.servers {
+            server.name.make_ascii_uppercase();
+        }
+        for workgroup in &mut lists.workgroups {
+            workgroup.name.make_ascii_uppercase();
+            workgroup.master.make_ascii_uppercase();
+        }
+        let departed = &self.departed;
+        lists.servers.retain(|server| {
+            let left = whole && departed.contains_key(&server.name);
+            !left && !server.name.is_empty()
+        });
+        lists.workgroups.retain(|group| !group.name.is_empty());
+        let count = |of: fn(&Fetched) -> usize| {
+            let all = self.fetched.values();
+            all.map(|(lists, _)| of(lists)).sum::<usize>()
+        };
+        let servers = MAX_SERVERS.saturating_sub(count(|lists| lists.servers.len()));
+        let workgroups = MAX_WORKGROUPS.saturating_sub(count(|lists| lists.workgroups.len()));
+        lists.servers.truncate(servers);
+        lists.workgroups.truncate(workgroups);
+        self.fetched.insert(from, (lists, expires));
+    }
+
+    /// Forgets what the browser `from` listed.
+    pub(super) fn forget_fetched(&mut self, from: NbName) {
+        self.fetched.remove(&from);
+    }
+
+    /// Whether the list of this network changed since the last call.
+    pub(super) fn take_changed(&mut self) -> bool {
+        core::mem::take(&mut self.changed)
     }
 
     pub(super) fn due(&self) -> Option<Time> {
         let servers = self.servers.values().map(|(_, due)| *due);
         let workgroups = self.workgroups.values().map(|(_, due)| *due);
-        servers.chain(workgroups).min()
+        let fetched = self.fetched.values().map(|(_, due)| *due);
+        let departed = self.departed.values().copied();
+        servers
+            .chain(workgroups)
+            .chain(fetched)
+            .chain(departed)
+            .min()
     }
 
     pub(super) fn expire(&mut self, now: Time) {
-        self.servers.retain(|_, (_, due)| *due > now);
+        let gone = self.servers.iter().filter(|(_, (_, due))| *due <= now);
+        let gone: Vec<Vec<u8>> = gone.map(|(name, _)| name.clone()).collect();
         self.workgroups.retain(|_, (_, due)| *due > now);
+        self.fetched.retain(|_, (_, due)| *due > now);
+        self.departed.retain(|_, due| *due > now);
+        for name in gone {
+            self.servers.remove(&name);
+            self.note_departure(now, name);
+        }
+    }
+
+    fn note_departure(&mut self, now: Time, name: Vec<u8>) {
+        self.changed = true;
+        for (lists, _) in self.fetched.values_mut() {
+            lists.servers.retain(|server| server.name != name);
+        }
+        if self.departed.len() < MAX_SERVERS {
+            self.departed.insert(name, now + DEPARTED);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! It sees datagrams only, so it runs over every transport: `A` is a station's address there.
 
+mod domain;
 mod list;
 mod service;
 mod state;
@@ -10,7 +11,7 @@ mod state;
 mod tests;
 mod types;
 
-pub use list::{BrowseList, ListedServer, ListedWorkgroup};
+pub use list::{BrowseList, Fetched, ListedServer, ListedWorkgroup};
 pub use service::Browser;
 pub use state::{Criterion, ElectionReason, Role};
-pub use types::{BrowserConfig, BrowserEvent, LmAnnounce, MSBROWSE};
+pub use types::{BrowserConfig, BrowserEvent, LmAnnounce, MSBROWSE, SYNC_INTERVAL};

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use coax_wire::nbt::name::NbName;
+use coax_wire::time::Span;
 
 use super::state::{ElectionReason, Role};
 use crate::names::{OwnName, Reach};
@@ -16,6 +17,10 @@ pub(crate) const SUFFIX_DOMAIN_MASTER: u8 = 0x1b;
 pub(crate) const SUFFIX_MASTER: u8 = 0x1d;
 /// Suffix of the group of potential browsers.
 pub(crate) const SUFFIX_ELECTION: u8 = 0x1e;
+
+/// The time between two exchanges of lists that is used by default: two of them, from a local master to the domain master and
+/// from there to another local master, take less than the 12 minutes between announcements.
+pub const SYNC_INTERVAL: Span = Span::from_secs(5 * 60);
 
 /// `lm announce`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -48,7 +53,7 @@ pub struct BrowserConfig {
     pub local_master: bool,
     /// `preferred master`: call an election at the start, and say so.
     pub preferred_master: bool,
-    /// `domain master`: collect the lists of other networks' masters.
+    /// `domain master`: collect the lists of other networks' masters. The driver registers the name `<1B>` in WINS.
     pub domain_master: bool,
     /// The server uses WINS.
     pub wins: bool,
@@ -56,6 +61,8 @@ pub struct BrowserConfig {
     pub lm_announce: LmAnnounce,
     /// `lm interval`, seconds; 0: never.
     pub lm_interval_s: u32,
+    /// `coax:browse sync interval`: between two exchanges of lists with the browsers of other networks.
+    pub sync_interval: Span,
     /// The seed of random waits.
     pub seed: u64,
 }
@@ -76,6 +83,19 @@ pub enum BrowserEvent {
     },
     /// The master browser of the network, as far as it is known.
     Master(NbName),
+    /// Find the owner of the workgroup's name `<1B>` in WINS and its computer name, and tell them with
+    /// [`Browser::handle_domain_master`](super::Browser::handle_domain_master).
+    FindDomainMaster,
+    /// The domain master browser changed; `None`: no machine is it.
+    DomainMaster(Option<NbName>),
+    /// Fetch the lists of a browser at [`Browser::address_of`](super::Browser::address_of) with NetServerEnum2, and tell
+    /// them with [`Browser::handle_lists`](super::Browser::handle_lists).
+    Fetch {
+        /// The browser.
+        from: NbName,
+        /// Everything that it knows, or what it hears on its own network (SV_TYPE_LOCAL_LIST_ONLY).
+        whole: bool,
+    },
 }
 
 /// Names that a master browser has on its network.

@@ -3,9 +3,9 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use coax_netbios::{
-    Browser, BrowserConfig, Incoming, LmAnnounce, Lmhosts, LogonConfig, LogonServer, Lookup,
-    LookupConfig, LookupStep, Messenger, NbtDatagrams, NbtDatagramsConfig, Network, Route,
-    WinsConfig, WinsServer, parse_database,
+    Browser, BrowserConfig, BrowserEvent, Fetched, Incoming, ListedServer, LmAnnounce, Lmhosts,
+    LogonConfig, LogonServer, Lookup, LookupConfig, LookupStep, Messenger, NbtDatagrams,
+    NbtDatagramsConfig, Network, Route, SYNC_INTERVAL, WinsConfig, WinsServer, parse_database,
 };
 use coax_wire::{
     mailslot::{self, MailslotMessage},
@@ -149,6 +149,7 @@ pub fn mailslots(data: &[u8]) {
 /// A browser fed with messages, each with its length before it.
 pub fn browser(data: &[u8]) {
     let name = |text: &[u8]| NbName::new(text, 0).unwrap();
+    let mut choices = Choices::new(data);
     let config = BrowserConfig {
         computer: name(b"COAX"),
         workgroup: name(b"LAB"),
@@ -158,15 +159,15 @@ pub fn browser(data: &[u8]) {
         os_level: 20,
         local_master: true,
         preferred_master: false,
-        domain_master: false,
-        wins: false,
+        domain_master: choices.u8() & 1 != 0,
+        wins: true,
         lm_announce: LmAnnounce::Auto,
         lm_interval_s: 60,
+        sync_interval: SYNC_INTERVAL,
         seed: 7,
     };
     let mut now = START;
     let mut browser: Browser<u8> = Browser::new(now, config);
-    let mut choices = Choices::new(data);
     for _ in 0..32 {
         let message = choices.counted().to_vec();
         let slot = match choices.u8() & 1 {
@@ -180,12 +181,45 @@ pub fn browser(data: &[u8]) {
             destination: name(b"LAB").with_suffix(suffix),
             data: MailslotMessage::new(slot, message).emit(),
         };
-        browser.handle_datagram(now, &incoming);
+        match incoming.from & 1 {
+            0 => browser.handle_datagram(now, &incoming),
+            _ => browser.handle_remote_datagram(now, &incoming),
+        }
         now = now + Span::from_millis(u64::from(choices.u8()) * 16);
         browser.handle_timeout(now);
         let sent = std::iter::from_fn(|| browser.poll_outgoing()).count();
         assert!(sent <= 16, "{sent} datagrams for one");
-        while browser.poll_event().is_some() {}
+        exchange(now, &mut browser, &mut choices);
     }
     assert!(browser.list().servers().count() <= 32);
+}
+
+/// The browsers of other networks list anything, or fail.
+fn exchange(now: Time, browser: &mut Browser<u8>, choices: &mut Choices<'_>) {
+    for _ in 0..300 {
+        match browser.poll_event() {
+            None => break,
+            Some(BrowserEvent::Fetch { from, .. }) => {
+                let server = ListedServer {
+                    name: choices.counted().to_vec(),
+                    version: (4, 0),
+                    server_type: u32::from(choices.u8()),
+                    comment: Vec::new(),
+                };
+                let lists = Fetched {
+                    servers: vec![server; usize::from(choices.u8()) * 32],
+                    workgroups: Vec::new(),
+                };
+                browser.handle_lists(now, from, Some(lists).filter(|_| choices.u8() & 3 != 0));
+            }
+            Some(BrowserEvent::FindDomainMaster) => {
+                let name = NbName::new(choices.counted(), 0).ok();
+                let found = name.map(|name| (name, choices.u8()));
+                browser.handle_domain_master(now, found);
+            }
+            Some(_) => {}
+        }
+    }
+    let remote = browser.list().remote_servers().count();
+    assert!(remote <= 2000, "{remote} servers of other networks");
 }

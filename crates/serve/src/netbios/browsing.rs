@@ -1,22 +1,33 @@
 //! The browser service of one network, and the list that clients are given.
 
 use std::{
+    collections::BTreeMap,
     net::{Ipv4Addr, SocketAddrV4},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use coax_netbios::{
-    Browser, BrowserConfig, BrowserEvent, Criterion, ElectionReason, Incoming, LmAnnounce,
+    Browser, BrowserConfig, BrowserEvent, Criterion, ElectionReason, Fetched, Incoming, LmAnnounce,
     MSBROWSE, Network, Outgoing, Role,
 };
 use coax_server::config::{Neighbour, NeighbourLists, Neighbours};
-use coax_wire::{codepage::CodePage, nbt::name::NbName, time::Time};
+use coax_wire::{
+    codepage::CodePage,
+    nbt::name::NbName,
+    time::{Span, Time},
+};
 
-use super::super::{host::Host, random};
+use super::{
+    super::{host::Host, random},
+    exchange,
+};
 use coax_smbconf::settings::AutoSetting;
 
 /// The version that the server announces, as Windows NT 4.0 with service packs and Samba do.
 const VERSION: (u8, u8) = (4, 9);
+
+/// The shortest `coax:browse sync interval`.
+const MIN_SYNC_INTERVAL_S: u32 = 5;
 
 /// The browser of one network.
 #[derive(Debug)]
@@ -54,6 +65,9 @@ impl Browsing {
                 AutoSetting::Auto => LmAnnounce::Auto,
             },
             lm_interval_s: netbios.lm_interval_s,
+            sync_interval: Span::from_secs(u64::from(
+                netbios.browse_sync_interval_s.max(MIN_SYNC_INTERVAL_S),
+            )),
             seed,
         };
         Self {
@@ -67,6 +81,47 @@ impl Browsing {
     /// A datagram arrived from a station of this network.
     pub(super) fn handle_datagram(&mut self, now: Time, incoming: &Incoming<SocketAddrV4>) {
         self.browser.handle_datagram(now, incoming);
+    }
+
+    /// A datagram arrived from a station of another network.
+    pub(super) fn handle_remote_datagram(&mut self, now: Time, incoming: &Incoming<SocketAddrV4>) {
+        self.browser.handle_remote_datagram(now, incoming);
+    }
+
+    /// Where and for which workgroup an exchange takes place.
+    pub(super) fn exchange(&self, host: &Host) -> exchange::Names {
+        exchange::names(host, self.network, self.workgroup)
+    }
+
+    /// A browser whose lists are to be fetched.
+    pub(super) fn browser(&self, name: NbName, whole: bool) -> Option<exchange::Browser> {
+        let address = *self.browser.address_of(name)?.ip();
+        let browser = exchange::Browser {
+            name,
+            address,
+            whole,
+        };
+        // Our own address, a group's, or none: nothing to connect to.
+        let usable = address != self.network.address
+            && address != self.network.broadcast()
+            && !address.is_multicast()
+            && !address.is_broadcast()
+            && !address.is_unspecified();
+        usable.then_some(browser)
+    }
+
+    /// The domain master browser was found, or not.
+    pub(super) fn handle_domain_master(
+        &mut self,
+        now: Time,
+        found: Option<(NbName, SocketAddrV4)>,
+    ) {
+        self.browser.handle_domain_master(now, found);
+    }
+
+    /// A browser's lists were fetched, or not.
+    pub(super) fn handle_lists(&mut self, now: Time, from: NbName, lists: Option<Fetched>) {
+        self.browser.handle_lists(now, from, lists);
     }
 
     pub(super) fn handle_timeout(&mut self, now: Time) {
@@ -109,6 +164,18 @@ impl Browsing {
                         ));
                     }
                     self.master = Some(master);
+                }
+                BrowserEvent::DomainMaster(master) => {
+                    let (at, group) = (self.network.address, text(self.workgroup));
+                    host.reporter.notice(match master {
+                        Some(master) => format!(
+                            "{at}: {} is the domain master browser of {group}; coax exchanges lists with it",
+                            text(master)
+                        ),
+                        None => format!(
+                            "{at}: no domain master browser of {group} answers: WINS knows no {group}<1b>"
+                        ),
+                    });
                 }
                 event => return Some(event),
             }
@@ -195,37 +262,49 @@ pub(super) fn lists<'a>(
 ) -> NeighbourLists {
     let decode = |bytes: &[u8]| page.decode(bytes).into_owned();
     let mut lists = NeighbourLists::default();
+    let (mut servers_of_all, mut workgroups_of_all) = (BTreeMap::new(), BTreeMap::new());
     for browsing in browsers {
         lists.own_type |= browsing.browser.own_entry().server_type & !base_type;
         let list = browsing.browser.list();
-        for server in list.servers().filter(|_| with_others) {
+        let servers = list.servers().map(|server| (server, true));
+        let servers = servers.chain(list.remote_servers().map(|server| (server, false)));
+        for (server, local) in servers.filter(|_| with_others) {
             let entry = Neighbour {
                 name: decode(&server.name),
                 version: server.version,
                 server_type: server.server_type,
                 comment: decode(&server.comment),
+                local,
             };
-            add(&mut lists.servers, entry);
+            add(&mut servers_of_all, entry);
         }
-        for workgroup in list.workgroups().filter(|_| with_others) {
+        let workgroups = list.workgroups().map(|group| (group, true));
+        let workgroups = workgroups.chain(list.remote_workgroups().map(|group| (group, false)));
+        for (workgroup, local) in workgroups.filter(|_| with_others) {
             let entry = Neighbour {
                 name: decode(&workgroup.name),
                 version: VERSION,
                 server_type: workgroup.server_type,
                 comment: decode(&workgroup.master),
+                local,
             };
-            add(&mut lists.workgroups, entry);
+            add(&mut workgroups_of_all, entry);
         }
         let master = browsing.master.filter(|_| !browsing.is_master());
         lists.master = lists.master.or(master.map(text));
     }
+    lists.servers = servers_of_all.into_values().collect();
+    lists.workgroups = workgroups_of_all.into_values().collect();
     lists
 }
 
-/// Adds an entry that no other network had.
-fn add(entries: &mut Vec<Neighbour>, entry: Neighbour) {
-    if !entries.iter().any(|known| known.name == entry.name) {
-        entries.push(entry);
+/// Adds an entry that no other network had. What this server hears itself is better than what others list.
+fn add(entries: &mut BTreeMap<String, Neighbour>, entry: Neighbour) {
+    match entries.get(&entry.name) {
+        Some(known) if known.local || !entry.local => {}
+        _ => {
+            entries.insert(entry.name.clone(), entry);
+        }
     }
 }
 

@@ -70,7 +70,7 @@ impl Datagrams {
         })
     }
 
-    /// A packet arrived on port 138. Only stations of this network take part in browsing.
+    /// A packet arrived on port 138. Only stations of this network take part in browsing, and local master browsers of others.
     pub(super) fn handle_packet(&mut self, now: Time, from: SocketAddrV4, bytes: &[u8]) {
         self.transport.handle_packet(now, from, bytes);
         let local = self.network.contains(*from.ip());
@@ -81,8 +81,10 @@ impl Datagrams {
             if let Some(logons) = &mut self.logons {
                 logons.handle_datagram(now, &incoming);
             }
-            if let Some(browsing) = self.browsing.as_mut().filter(|_| local) {
-                browsing.handle_datagram(now, &incoming);
+            match &mut self.browsing {
+                Some(browsing) if local => browsing.handle_datagram(now, &incoming),
+                Some(browsing) => browsing.handle_remote_datagram(now, &incoming),
+                None => {}
             }
         }
     }

@@ -6,6 +6,9 @@ use coax_netbios::{Network, NodeType};
 use coax_smbconf::settings::{NetbiosSettings, NodeTypeSetting};
 use coax_wire::nbt::name::Scope;
 
+/// Receive buffer size. RFC 1002 section 4.2 limits datagrams of the name service to 576 bytes.
+pub(super) const DATAGRAM: usize = 1500;
+
 pub(super) fn scope(netbios: &NetbiosSettings) -> Result<Scope, String> {
     Scope::new(&netbios.scope).map_err(|error| format!("'netbios scope': {error}"))
 }

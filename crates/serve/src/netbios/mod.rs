@@ -3,6 +3,7 @@
 
 mod browsing;
 mod datagrams;
+mod exchange;
 mod kind;
 mod shown;
 mod sockets;
@@ -33,11 +34,9 @@ use tokio::{net::UdpSocket, sync::mpsc, time::sleep};
 use super::{host::Host, messages, report::Reporter};
 use browsing::Browsing;
 use datagrams::Datagrams;
-use kind::{node_type, scope, wins_servers};
+use exchange::{Done, Exchanges, Found};
+use kind::{DATAGRAM, node_type, scope, wins_servers};
 use wins::WinsHost;
-
-/// Receive buffer size. RFC 1002 section 4.2 limits datagrams of the name service to 576 bytes.
-const DATAGRAM: usize = 1500;
 
 /// The name service of this machine.
 #[derive(Debug)]
@@ -48,6 +47,7 @@ pub(super) struct Names {
     datagrams: Vec<UdpSocket>,
     nodes: Vec<Node>,
     wins: Option<WinsHost>,
+    exchanges: Exchanges,
     /// The server's type without its role as a browser.
     base_type: u32,
 }
@@ -78,6 +78,7 @@ impl Names {
                 .collect::<Result<_, _>>()
                 .map_err(|error| error.to_string())?,
             nodes: nodes.collect::<Result<_, _>>()?,
+            exchanges: Exchanges::new(),
             sockets: sockets
                 .collect::<Result<_, _>>()
                 .map_err(|error| error.to_string())?,
@@ -112,6 +113,7 @@ impl Names {
                 received = receive(self.sockets.get(1), second) => self.handle(&host, received, second),
                 received = receive(self.datagrams.first(), third) => self.handle_packet(&host, received, third),
                 received = receive(self.datagrams.get(1), fourth) => self.handle_packet(&host, received, fourth),
+                Some(done) = self.exchanges.next() => self.handle_exchange(&host, done),
                 () = sleep(due.unwrap_or_default()), if due.is_some() => self.handle_timeout(&host),
                 () = host.drained(), if !stopping => {
                     if host.is_handed_over() {
@@ -246,10 +248,18 @@ impl Names {
         {
             return wins.engine.handle_datagram(now, from, bytes);
         }
+        let netbios = &host.settings().global.netbios;
+        let is_domain_master = netbios.is_domain_master();
+        let is_wins = netbios.wins_servers.contains(from.ip());
         match at {
             Some(at) => {
                 if let Some(node) = self.nodes.get_mut(at) {
                     node.service.handle_datagram(now, from, bytes);
+                }
+            }
+            None if is_domain_master && is_allowed(host, from) && !is_wins => {
+                if let Some(node) = self.nodes.first_mut() {
+                    node.service.handle_remote_datagram(now, from, bytes);
                 }
             }
             // A reply of a WINS server may be for any node, which knows by its identifier.
@@ -257,7 +267,26 @@ impl Names {
         }
     }
 
-    async fn send(&mut self, host: &Host) {
+    /// The domain master browser was found, or lists were fetched.
+    fn handle_exchange(&mut self, host: &Host, done: Done) {
+        let now = host.clock.now();
+        let node = self.nodes.get_mut(done.node);
+        let Some(browsing) = node.and_then(Node::browsing_mut) else {
+            return;
+        };
+        match done.found {
+            Found::DomainMaster(found) => browsing.handle_domain_master(now, found),
+            Found::Lists(from, lists) => {
+                if let Some(text) = self.exchanges.in_words(from, &lists) {
+                    host.reporter.notice(text);
+                }
+                browsing.handle_lists(now, from, lists.ok());
+            }
+        }
+        self.publish(host);
+    }
+
+    async fn send(&mut self, host: &Arc<Host>) {
         let Some(socket) = self.sockets.first() else {
             return;
         };
@@ -271,8 +300,8 @@ impl Names {
             wins.report(host);
         }
         let datagrams = self.datagrams.first();
-        for node in &mut self.nodes {
-            node.join_browser(host);
+        for (at, node) in self.nodes.iter_mut().enumerate() {
+            node.join_browser(host, at, &self.exchanges);
             while let (Some(socket), Some(transmit)) = (
                 datagrams,
                 node.datagrams.as_mut().and_then(Datagrams::poll_transmit),
@@ -296,7 +325,7 @@ impl Node {
     }
 
     /// Carries names between browser and name service, until neither has news.
-    fn join_browser(&mut self, host: &Host) {
+    fn join_browser(&mut self, host: &Arc<Host>, at: usize, exchanges: &Exchanges) {
         let now = host.clock.now();
         loop {
             let mut idle = true;
@@ -323,12 +352,34 @@ impl Node {
                         }
                     }
                     BrowserEvent::Release(name) => self.service.remove(now, &name),
-                    _ => {}
+                    event => self.exchange(host, at, exchanges, event),
                 }
             }
             if idle {
                 return;
             }
+        }
+    }
+
+    /// Begins what the browser wants of another network's browser.
+    fn exchange(
+        &mut self,
+        host: &Arc<Host>,
+        at: usize,
+        exchanges: &Exchanges,
+        event: BrowserEvent,
+    ) {
+        let Some(browsing) = self.browsing_mut() else {
+            return;
+        };
+        let names = browsing.exchange(host);
+        match event {
+            BrowserEvent::FindDomainMaster => exchanges.find(host, at, names),
+            BrowserEvent::Fetch { from, whole } => match browsing.browser(from, whole) {
+                Some(browser) => exchanges.fetch(host, at, names, browser),
+                None => browsing.handle_lists(host.clock.now(), from, None),
+            },
+            _ => {}
         }
     }
 }

@@ -35,6 +35,10 @@ pub(super) fn server_list(client: &Client<'_>, request: &Request<'_>) -> Result<
         false if is_our_domain(client, request) => servers(client, wanted),
         false => Vec::new(),
     };
+    // A domain master fetches what this server hears on its own networks.
+    if wanted != ALL && wanted & LOCAL_LIST_ONLY != 0 {
+        entries.retain(|entry| entry.local);
+    }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     // NetServerEnum3 continues after a name.
     let first = request
@@ -68,10 +72,14 @@ fn servers(client: &Client<'_>, wanted: u32) -> Vec<Neighbour> {
         version: (VERSION.0 as u8, VERSION.1 as u8),
         server_type: server_type(server),
         comment: config.comment.clone(),
+        local: true,
     }];
     let others = config.neighbours.iter().flat_map(|list| list.servers());
     entries.extend(others.filter(|other| !other.name.eq_ignore_ascii_case(&config.name)));
-    let kinds = wanted & !LOCAL_LIST_ONLY;
+    let kinds = match wanted {
+        ALL => ALL,
+        _ => wanted & !LOCAL_LIST_ONLY,
+    };
     entries.retain(|entry| kinds == 0 || entry.server_type & kinds != 0);
     entries
 }
@@ -85,6 +93,7 @@ fn workgroups(client: &Client<'_>) -> Vec<Neighbour> {
         version: (VERSION.0 as u8, VERSION.1 as u8),
         server_type: DOMAIN_ENUM,
         comment: master.unwrap_or_else(|| config.name.clone()),
+        local: true,
     }];
     let others = config.neighbours.iter().flat_map(|list| list.workgroups());
     entries.extend(others.filter(|other| !other.name.eq_ignore_ascii_case(&config.workgroup)));

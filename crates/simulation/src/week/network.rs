@@ -69,6 +69,7 @@ impl Network {
             wins: false,
             lm_announce: LmAnnounce::Auto,
             lm_interval_s: 60,
+            sync_interval: coax_netbios::SYNC_INTERVAL,
             seed: self.seed ^ station as u64,
         };
         let browser = Browser::new(self.now, config);

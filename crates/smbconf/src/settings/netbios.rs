@@ -36,6 +36,8 @@ pub struct NetbiosSettings {
     pub lm_announce: AutoSetting,
     /// `lm interval`, seconds between those announcements; 0: none.
     pub lm_interval_s: u32,
+    /// `coax:browse sync interval`, seconds between two exchanges of lists with browsers of other networks.
+    pub browse_sync_interval_s: u32,
     /// `domain logons`: answer Windows 9x's search for a domain controller.
     pub domain_logons: bool,
     /// `domain master`: be the domain master browser and the primary domain controller.
@@ -74,6 +76,7 @@ impl Default for NetbiosSettings {
             browse_list: true,
             lm_announce: AutoSetting::Auto,
             lm_interval_s: 60,
+            browse_sync_interval_s: 300,
             domain_logons: false,
             domain_master: AutoSetting::Auto,
             logon_script: String::new(),

@@ -139,7 +139,14 @@ pub(super) const NETBIOS: &[Parameter] = &[
         "domain master",
         netbios.domain_master,
         AUTO,
-        "Register as the domain master browser and answer as the primary domain controller; 'auto' is yes with 'domain logons'."
+        "Be the domain master browser, which joins the lists of all networks, and the primary domain controller; 'auto' is yes with 'domain logons'."
+    ).at_start(),
+    slot!(
+        Global,
+        "coax:browse sync interval",
+        netbios.browse_sync_interval_s,
+        COUNT,
+        "Seconds between two exchanges of lists with the master browsers of other networks; at least 5."
     ).at_start(),
     slot!(
         Global,

@@ -136,6 +136,7 @@ impl<A: Copy + Eq> Browser<A> {
 
     pub(super) fn become_potential(&mut self, reason: ElectionReason) {
         self.release_master_names();
+        self.leave_domain();
         self.role = Role::Potential;
         let role = self.role;
         self.tell(BrowserEvent::Role { role, reason });

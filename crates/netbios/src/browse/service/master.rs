@@ -153,6 +153,7 @@ impl<A: Copy + Eq> Browser<A> {
         self.tell(BrowserEvent::Role { role, reason });
         self.request_announcements();
         self.step_announcements(now);
+        self.step_domain(now);
     }
 
     /// [MS-BRWS] 2.2.2 sends it to `<00>`, Windows and Samba to `<1E>`; all servers have one of them.

@@ -1,6 +1,7 @@
 //! The browser, and the way of datagrams and time through it.
 
 mod announce;
+mod domain;
 mod election;
 mod master;
 
@@ -12,6 +13,7 @@ use coax_wire::mailslot::{self, MailslotMessage};
 use coax_wire::nbt::name::{NbName, SUFFIX_WORKSTATION};
 use coax_wire::time::{Span, Time};
 
+use super::domain::Domain;
 use super::list::{BrowseList, ListedServer};
 use super::state::{Election, ElectionReason, Role, Schedule, Search};
 use super::types::{
@@ -42,6 +44,7 @@ pub struct Browser<A> {
     /// The master browser, as far as it is known.
     pub(super) master: Option<NbName>,
     pub(super) election: Election,
+    pub(super) domain: Domain<A>,
     pub(super) next_backup_check: Time,
     pub(super) stopped: bool,
     pub(super) random: u64,
@@ -65,6 +68,7 @@ impl<A: Copy + Eq> Browser<A> {
             search: Search::idle(),
             master: None,
             election: Election::idle(),
+            domain: Domain::new(),
             next_backup_check: now,
             stopped: false,
             random,
@@ -113,6 +117,18 @@ impl<A: Copy + Eq> Browser<A> {
         }
     }
 
+    /// A datagram arrived from another network. Only a local master browser's word to the domain master counts.
+    pub fn handle_remote_datagram(&mut self, now: Time, incoming: &Incoming<A>) {
+        let message = MailslotMessage::parse(&incoming.data);
+        let message = message.ok().filter(|slot| slot.is_for(mailslot::BROWSE));
+        let message = message.and_then(|slot| BrowserMessage::parse(&slot.data).ok());
+        if let Some(BrowserMessage::MasterAnnouncement(name)) = message
+            && !self.stopped
+        {
+            self.handle_master_announcement(now, incoming, &name);
+        }
+    }
+
     /// A datagram for one of our names, or for the names of all browsers, arrived.
     pub fn handle_datagram(&mut self, now: Time, incoming: &Incoming<A>) {
         let Ok(message) = MailslotMessage::parse(&incoming.data) else {
@@ -124,14 +140,14 @@ impl<A: Copy + Eq> Browser<A> {
         if message.is_for(mailslot::LANMAN)
             && let Ok(announcement) = LanmanAnnouncement::parse(&message.data)
         {
-            return self.handle_lanman(now, incoming.destination, &announcement);
-        }
-        if message.is_for(mailslot::BROWSE) || message.is_for(mailslot::LANMAN) {
+            self.handle_lanman(now, incoming.destination, &announcement);
+        } else if message.is_for(mailslot::BROWSE) || message.is_for(mailslot::LANMAN) {
             let Ok(parsed) = BrowserMessage::parse(&message.data) else {
                 return;
             };
             self.handle_message(now, incoming, parsed);
         }
+        self.step_domain(now);
     }
 
     pub(super) fn handle_message(
@@ -165,8 +181,9 @@ impl<A: Copy + Eq> Browser<A> {
             }
             BrowserMessage::BecomeBackup(name) if ours => self.handle_become_backup(&name),
             BrowserMessage::ResetState(state) => self.handle_reset(now, state),
-            // The driver of a domain master fetches the list of this master; see `docs/netbios.md`.
-            BrowserMessage::MasterAnnouncement(_) => {}
+            BrowserMessage::MasterAnnouncement(name) => {
+                self.handle_master_announcement(now, incoming, &name);
+            }
             _ => {}
         }
     }
@@ -181,6 +198,7 @@ impl<A: Copy + Eq> Browser<A> {
         self.step_election(now);
         self.step_announcements(now);
         self.step_master(now);
+        self.step_domain(now);
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout) next.
@@ -200,6 +218,7 @@ impl<A: Copy + Eq> Browser<A> {
             self.search.due(),
             self.election.due(),
             self.list.due(),
+            self.domain.due(),
         ];
         all.into_iter().flatten().min()
     }

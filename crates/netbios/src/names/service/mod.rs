@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::net::{Ipv4Addr, SocketAddrV4};
 
 use coax_wire::nbt::name::NbName;
-use coax_wire::nbt::ns::{ClaimOp, Repr};
+use coax_wire::nbt::ns::{ClaimOp, QueryKind, Repr};
 use coax_wire::time::{Span, Time};
 
 use super::config::{ConfigError, MAX_NAMES, NameServiceConfig, OwnName};
@@ -161,6 +161,20 @@ impl NameService {
             Repr::Wack(wack) => self.handle_wack(now, *from.ip(), &wack),
             // We ask no node for its status.
             Repr::NodeStatus(_) => {}
+        }
+    }
+
+    /// A datagram from a station of another network that the driver admits. Only a node status request is answered: with it a
+    /// local master browser asks the domain master for its computer name.
+    pub fn handle_remote_datagram(&mut self, now: Time, from: SocketAddrV4, bytes: &[u8]) {
+        self.counters.received = self.counters.received.saturating_add(1);
+        if let Ok(packet) = Repr::parse(bytes)
+            && self.is_of_our_scope(&packet)
+            && let Repr::Query(query) = packet
+            && query.kind == QueryKind::NodeStatus
+            && !query.broadcast
+        {
+            self.handle_query(now, from, query);
         }
     }
 

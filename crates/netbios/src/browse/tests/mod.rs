@@ -5,6 +5,8 @@
     clippy::panic
 )]
 
+mod domain;
+
 use super::*;
 use crate::datagram::{Incoming, Outgoing, Route};
 use alloc::string::{String, ToString};
@@ -38,16 +40,22 @@ fn config(computer: &str, os_level: u8) -> BrowserConfig {
         wins: false,
         lm_announce: LmAnnounce::Auto,
         lm_interval_s: 60,
+        sync_interval: SYNC_INTERVAL,
         seed: u64::from(os_level) << 8 | u64::from(computer.as_bytes()[computer.len() - 1]),
     }
 }
 
-/// Browsers on one network, and who owns its names.
+/// The network of a station; routers carry no broadcasts.
+fn segment(station: u16) -> u16 {
+    station / 1000
+}
+
+/// Browsers on one or several networks, and who owns its names.
 struct Net {
     now: Time,
     browsers: BTreeMap<u16, Browser<u16>>,
     /// Owners of unique names.
-    owners: BTreeMap<NbName, u16>,
+    owners: BTreeMap<(u16, NbName), u16>,
     /// Registrations under way.
     claims: Vec<(Time, u16, NbName)>,
     roles: Vec<(u16, Role, ElectionReason)>,
@@ -103,7 +111,10 @@ impl Net {
             };
             self.now = due.max(self.now);
             for browser in self.browsers.values_mut() {
-                browser.handle_timeout(self.now);
+                // Only who asked to be woken is.
+                if browser.poll_timeout().is_some_and(|due| due <= self.now) {
+                    browser.handle_timeout(self.now);
+                }
             }
             self.finish_claims();
             self.settle();
@@ -115,7 +126,10 @@ impl Net {
         let now = self.now;
         let done = self.claims.extract_if(.., |(due, ..)| *due <= now);
         for (_, station, claimed) in done.collect::<Vec<_>>() {
-            let owner = *self.owners.entry(claimed).or_insert(station);
+            let owner = *self
+                .owners
+                .entry((segment(station), claimed))
+                .or_insert(station);
             if let Some(browser) = self.browsers.get_mut(&station) {
                 browser.handle_name(now, &claimed, owner == station);
             }
@@ -151,12 +165,12 @@ impl Net {
                     self.claims.push((due, station, own.name));
                 }
                 BrowserEvent::Release(name) => {
-                    if self.owners.get(&name) == Some(&station) {
-                        self.owners.remove(&name);
+                    if self.owners.get(&(segment(station), name)) == Some(&station) {
+                        self.owners.remove(&(segment(station), name));
                     }
                 }
                 BrowserEvent::Role { role, reason } => self.roles.push((station, role, reason)),
-                BrowserEvent::Register(_) | BrowserEvent::Master(_) => {}
+                other => self.exchange(station, other),
             }
         }
         moved
@@ -177,10 +191,11 @@ impl Net {
         let now = self.now;
         let stations: Vec<u16> = self.browsers.keys().copied().collect();
         for station in stations {
-            if let Route::Station(to) = outgoing.route
-                && to != station
-            {
-                continue;
+            let here = segment(station) == segment(from);
+            match outgoing.route {
+                Route::Station(to) if to == station => {}
+                Route::Everybody if here => {}
+                _ => continue,
             }
             self.random = self
                 .random
@@ -196,7 +211,10 @@ impl Net {
             };
             for _ in 0..copies {
                 let browser = self.browsers.get_mut(&station).unwrap();
-                browser.handle_datagram(now, &incoming);
+                match here {
+                    true => browser.handle_datagram(now, &incoming),
+                    false => browser.handle_remote_datagram(now, &incoming),
+                }
             }
         }
     }
@@ -242,7 +260,7 @@ fn a_server_alone_is_master_after_three_requests_and_an_election() {
     assert_eq!(kind(|m| matches!(m, BrowserMessage::Domain(_)))[0], 7750);
     let reasons: Vec<&ElectionReason> = net.roles.iter().map(|(_, _, reason)| reason).collect();
     assert_eq!(reasons, [&ElectionReason::NoMaster, &ElectionReason::Won]);
-    assert!(net.owners.contains_key(&name("LAB<1d>")));
+    assert!(net.owners.contains_key(&(0, name("LAB<1d>"))));
 }
 
 #[test]
@@ -400,7 +418,7 @@ fn one_master_remains_although_datagrams_are_lost_and_repeated() {
         assert_eq!(net.masters().len(), 1, "seed {seed}");
         let master = net.masters()[0];
         assert_eq!(net.listed(master).len(), 6, "seed {seed}");
-        assert_eq!(net.owners[&name("LAB<1d>")], master, "seed {seed}");
+        assert_eq!(net.owners[&(0, name("LAB<1d>"))], master, "seed {seed}");
     }
 }
 
