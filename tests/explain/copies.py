@@ -236,8 +236,8 @@ def parse(words):
     parser.add_argument("--no-explain", action="store_true", help="only the referee")
     arguments = parser.parse_args(words)
     arguments.joined |= arguments.write
-    if arguments.write and (arguments.no_explain or arguments.pairs or arguments.family or arguments.development):
-        parser.error("--write takes copies of all families, judged: not --no-explain, --pairs, --family or --development")
+    if arguments.write and (arguments.no_explain or arguments.family or arguments.development):
+        parser.error("--write takes copies of all families, judged: not --no-explain, --family or --development")
     return arguments
 
 
@@ -347,6 +347,9 @@ def main(words=None):
         Path(scratch).chmod(0o755)
         if arguments.pairs:
             rows = pairs.run(arguments, prepare(Path(scratch)), Path(scratch))
+            if arguments.write:
+                page.write_page(exam=list(pairs.table(rows, f"Linux {platform.release()}, {os.cpu_count()} processors, load {os.getloadavg()[1]:.0f}, "
+                                                            f"{datetime.date.today()}, commit {version()}, seed {arguments.seed}")))
         else:
             rows, failed = (again if arguments.source else make)(arguments, Path(scratch))
             print("\n" + "\n".join(summary(rows)))

@@ -43,8 +43,8 @@ CHANGES = (
            lambda to: to.server == "smbd"),
     Change("larger requests", ("samba-larger-requests", "nt-larger-request-buffer", "nt-larger-request-buffer-and-window"),
            {"max_xmit": 0, "large_requests": True}, lambda to: to.max_xmit),
-    Change("receive buffer of the client", ("fixed-receive-buffer",), {"client_rcvbuf": 0, "client_rmem": 0}),
-    Change("receive buffer of the server", ("fixed-receive-buffer",), {"server_rcvbuf": 0, "server_rmem": 0}),
+    Change("receive buffer of the client", ("fixed-receive-buffer", "small-receive-buffer-of-the-client"), {"client_rcvbuf": 0, "client_rmem": 0}),
+    Change("receive buffer of the server", ("fixed-receive-buffer", "small-receive-buffer-of-the-server"), {"server_rcvbuf": 0, "server_rmem": 0}),
     Change("send buffer of the client", ("fixed-send-buffer",), {"client_sndbuf": 0, "client_wmem": 0}),
     Change("send buffer of the server", ("fixed-send-buffer",), {"server_sndbuf": 0, "server_wmem": 0}),
     Change("raw mode", ("offer-raw-reads", "offer-raw-writes"), {"raw": True}),
@@ -156,6 +156,33 @@ def summary(rows):
         yield f"truth within the predicted range: {inside / len(predicted):.0%}; median error {statistics.median(errors):.0%}"
     if helpful:
         yield f"best measured change is the first advice: {sum(row['first_right'] for row in helpful)} of {len(helpful)}"
+
+
+def figures(rows):
+    """The figures of AIMS, each as (text, part that reached it)."""
+    predicted = [row for row in rows if row["predicted_s"]]
+    inside = sum(row["predicted_s"][0] <= row["truth_s"] <= row["predicted_s"][2] for row in predicted)
+    errors = [abs(row["predicted_s"][1] / row["truth_s"] - 1) for row in predicted]
+    helpful = [row for row in rows if row["best"] and row["truth_s"] < row["before_s"] * (1 - WORTH)]
+    right = sum(row["first_right"] for row in helpful)
+    return (f"{inside} of {len(predicted)}" if predicted else "–", f"{statistics.median(errors):.0%}" if predicted else "–",
+            f"{right} of {len(helpful)}" if helpful else "–")
+
+
+AIMS = ("truth within the predicted range (aim: ≥ 85 %)", "median error of a prediction (aim: ≤ 15 %)",
+        "first advice is the best measured change (aim: ≥ 80 %)")
+
+
+def table(rows, about):
+    """The page's section: all figures, and the rows of the families for development."""
+    shown = [row for row in rows if not row["held_out"]]
+    groups = [figures(of) for of in (rows, shown, [row for row in rows if row["held_out"]])]
+    yield f"{about}: {len(rows)} changes seen from an end, {sum(bool(row['predicted_s']) for row in rows)} with a prediction.\n"
+    yield "| figure | all | development families | held-out families |\n|---|--:|--:|--:|"
+    for place, aim in enumerate(AIMS):
+        yield f"| {aim} | " + " | ".join(group[place] for group in groups) + " |"
+    yield f"\n{HEADER}"
+    yield from map(line, shown)
 
 
 def run(arguments, lacking, scratch):

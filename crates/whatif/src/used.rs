@@ -4,6 +4,8 @@ use crate::constants::{
     MAX_BLOCK, MAX_MESSAGE_HEADER, MAX_STEPS, MIN_BULK_SEGMENTS, MIN_ONE_WAY_RATIO,
     MIN_PROGRAM_RATIO, SPLIT_REQUEST_RATIO,
 };
+use std::ops::RangeInclusive;
+
 use coax_cause::Cause;
 use coax_explain::report::{Connection, Copy, Direction, Requests, Side, Smb, Transport};
 use coax_wire::{dialect::Dialect, time::Span};
@@ -106,7 +108,7 @@ pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> 
     text(&mut sets, "direction", copy.direction.name());
     carriage(&mut sets, connection, is_cut(connection));
     dialect(&mut sets, connection, smb, client.is_some());
-    buffers(&mut sets, smb, by.block, by.method);
+    buffers(&mut sets, smb, by, client.is_some());
     let program = application(copy, by.main, by.block);
     if client.is_none() {
         if let Some(bytes) = program {
@@ -266,13 +268,16 @@ fn dialect(sets: &mut Vec<Set>, connection: &Connection, smb: &Smb, is_known_cli
     }
 }
 
-/// Buffers as they were agreed on, but at least what was used needs.
-fn buffers(sets: &mut Vec<Set>, smb: &Smb, block: u64, method: Method) {
+/// Buffers as they were agreed on, but at least what was used needs. An unknown client that announces what the server
+/// announced before it has no limit of its own.
+fn buffers(sets: &mut Vec<Set>, smb: &Smb, by: Moving<'_>, is_known_client: bool) {
+    let Moving { block, method, .. } = by;
     let whole = u64::from(u16::MAX);
     let fits =
         |known: Option<u32>, unknown: u64| known.map_or(unknown, u64::from).clamp(1024, whole);
     let server = fits(smb.server_max_buffer, 16_644);
-    let client = fits(smb.client_max_buffer, whole);
+    let is_echo = !is_known_client && smb.client_max_buffer == smb.server_max_buffer;
+    let client = fits(smb.client_max_buffer.filter(|_| !is_echo), whole);
     let is_large =
         method == Method::Andx && block.saturating_add(MAX_MESSAGE_HEADER) > server.min(client);
     number(sets, "server.config.max_buffer", server);
@@ -372,10 +377,14 @@ fn application(copy: &Copy, main: &Requests, block: u64) -> Option<u64> {
     (off(best) < alone && alone.saturating_mul(100) > main.count).then_some(best)
 }
 
-/// What a block leaves of the server's buffer, if it is as little as headers take.
+/// What a block leaves of the server's buffer, if it is as little as headers take, or a block of whole kilobytes that one
+/// more would not fit into.
 fn headroom(smb: &Smb, block: u64) -> Option<u64> {
+    const HEADERS: RangeInclusive<u64> = 32..=128;
+    const KILOBYTE: u64 = 1024;
     let left = u64::from(smb.server_max_buffer?).checked_sub(block)?;
-    (32..=128).contains(&left).then_some(left)
+    let is_rounded = block.is_multiple_of(KILOBYTE) && left < KILOBYTE + HEADERS.end();
+    (HEADERS.contains(&left) || is_rounded && left >= *HEADERS.start()).then_some(left)
 }
 
 /// Steps that open a file.
