@@ -154,7 +154,7 @@ def a_cell_of_the_tour_shows_its_published_figure(driver, _folder):
 def a_message_is_shown_field_by_field(driver, _folder):
     page = Page(driver)
     driver.find_element("id", "tab-decode").click()
-    page.until("return document.getElementById('kind').options.length === 6")
+    page.until("return document.getElementById('kind').options.length === 9")
     driver.find_element("id", "example").click()
     page.until("return !document.getElementById('decoded').hidden")
     assert "NEGOTIATE" in page.text("decoded-title"), page.text("decoded-title")
