@@ -24,7 +24,7 @@ struct Options(BTreeMap<String, u64>);
 
 impl Options {
     /// `sap`; bytes to `send` and to `receive`; `echo` what arrives; frames lost in a thousand, `lose-sent` and
-    /// `lose-received`; `window`; `busy-after` so many bytes for `busy-ms`; `limit-s`.
+    /// `lose-received`; `window`; `busy-after` (a number of bytes) and `busy-ms`; `limit-s`.
     fn parse(words: impl Iterator<Item = String>) -> Result<Self, Box<dyn Error>> {
         let keys = [
             ("sap", 0xf0),
