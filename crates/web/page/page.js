@@ -18,6 +18,16 @@ function save(name, type, text) {
 
 // ---- the engine -------------------------------------------------------------------------------------------------
 
+/** Reads a piece of a file for a worker, which analyses the piece before meanwhile. */
+async function readFor(worker, { number, piece }) {
+  try {
+    const bytes = await piece.arrayBuffer();
+    worker.postMessage({ kind: 'piece', number, bytes }, [bytes]);
+  } catch (error) {
+    worker.postMessage({ kind: 'piece', number, text: error.message });
+  }
+}
+
 /** A thread with the engine; `ask` returns a promise of its answer. */
 class Engine {
   constructor(module, script) {
@@ -30,8 +40,9 @@ class Engine {
   begin() {
     this.waiting = new Map();
     const url = URL.createObjectURL(new Blob([this.script], { type: 'text/javascript' }));
-    this.worker = new Worker(url);
-    this.worker.onmessage = ({ data }) => this.hear(data);
+    const worker = new Worker(url);
+    this.worker = worker;
+    worker.onmessage = ({ data }) => { if (data.kind === 'read') readFor(worker, data); else this.hear(data); };
     this.worker.onerror = (event) => this.fail(event.message || 'the engine could not start');
     this.worker.postMessage({ kind: 'begin', module: this.module });
   }

@@ -5,20 +5,34 @@ let engine = null;
 const PIECE = 8 << 20;
 
 /** Pieces that are read while earlier ones are analysed. */
-const AHEAD = 2;
+const AHEAD = 8;
+
+/** The pieces that the page is reading: what to do with each, by its number. */
+const reading = new Map();
+let lastPiece = 0;
+
+/** The bytes of a piece of a file. The page's thread reads them: this one is busy with the pieces before. */
+function read(piece) {
+  lastPiece += 1;
+  const bytes = new Promise((resolve, reject) => reading.set(lastPiece, { resolve, reject }));
+  bytes.catch(() => {}); // the loop reports it when it is this piece's turn
+  postMessage({ kind: 'read', number: lastPiece, piece });
+  return bytes;
+}
+
+function hasRead({ number, bytes, text }) {
+  const { resolve, reject } = reading.get(number);
+  reading.delete(number);
+  if (bytes) resolve(new Uint8Array(bytes)); else reject(new Error(text));
+}
 
 async function add(captures, file, report) {
   captures.begin(file.name);
-  const read = (at) => {
-    const piece = file.slice(at, at + PIECE).arrayBuffer();
-    piece.catch(() => {}); // the loop reports it when it is this piece's turn
-    return piece;
-  };
   const pieces = [];
   let asked = 0;
   for (let at = 0; at < file.size; at += PIECE) {
-    for (; asked < file.size && asked <= at + AHEAD * PIECE; asked += PIECE) pieces.push(read(asked));
-    captures.push(new Uint8Array(await pieces.shift()));
+    for (; asked < file.size && asked <= at + AHEAD * PIECE; asked += PIECE) pieces.push(read(file.slice(asked, asked + PIECE)));
+    captures.push(await pieces.shift());
     report(Math.min(at + PIECE, file.size));
   }
   captures.end();
@@ -54,6 +68,10 @@ const ACTS = {
 onmessage = async ({ data }) => {
   if (data.kind === 'begin') {
     engine = wasm_bindgen({ module_or_path: data.module });
+    return;
+  }
+  if (data.kind === 'piece') {
+    hasRead(data);
     return;
   }
   try {
