@@ -50,7 +50,7 @@ fn wild(name: &str) -> Capture {
 
 #[test]
 fn every_stack_of_the_lab_is_named_or_not_known_and_never_another_alone() {
-    let known: [(&str, &[&str], &[&str]); 13] = [
+    let known: [(&str, &[&str], &[&str]); 14] = [
         ("windows-2000", &[WINDOWS_2000], &[WINDOWS_2000]),
         ("windows-98", &[WINDOWS_98], &[VISTA, WINDOWS_98]),
         ("windows-95", &["Windows 95", WFW], &["Windows 95", WFW]),
@@ -64,6 +64,7 @@ fn every_stack_of_the_lab_is_named_or_not_known_and_never_another_alone() {
         ("ibm-tcpip-2.1.1", &[], &[]),
         ("mtcp", &[], &[]),
         ("nts-3.18", &[], &[]),
+        ("pctcp-2.2", &[], &[]),
     ];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/stacks");
     assert_eq!(fs::read_dir(folder).unwrap().count(), known.len());
