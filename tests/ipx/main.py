@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from ipx.wire import FRAME_TYPES
-from netbeui.main import SECONDS, Cable, capture, check, run
+from netbeui.main import SECONDS, Cable, browser_frames_are_meant, browsing, capture, check, run
 from peers import subject
 
 SIZE = 1_000_000
@@ -130,11 +130,13 @@ def one_frame_type(cable, scratch, folder, frame):
         listing(cable, folder, "ipx+direct://ATTIC/DATA")
         listing(cable, folder, "ipx+nb://ATTIC/DATA")
         peer(cable, frame)
+        browsing(cable, log, "eth0 (IPX)", ("--ipx", f"eth0:{frame}"), ("ipx.browser", "eth0", frame))
         check((folder / "PYDIRECT.BIN").stat().st_size == 20_000, "the independent client's file")
     text = log.read_text()
     check('"transport":"ipx"' in text and '"transport":"nbipx"' in text, text)
     frames = every_frame_is_sound(path, frame)
     meaning(path)
+    browser_frames_are_meant(path)
     return frames
 
 
@@ -159,7 +161,7 @@ def conflict(cable, scratch, folder):
         while "belongs to" not in log.read_text():
             check(second.poll() is None and time.monotonic() < end, "no word of the conflict:", log.read_text())
             time.sleep(0.1)
-        check("eth0 (IPX): the name ATTIC<20> belongs to" in log.read_text(), log.read_text())
+        check("eth0 (IPX): the name ATTIC<20> belongs to the station" in log.read_text(), log.read_text())
         second.send_signal(signal.SIGINT)
         check(second.wait(SECONDS) == 0, "the second server ends with", second.returncode)
 

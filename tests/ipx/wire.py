@@ -36,15 +36,16 @@ class Wire:
             field = len(packet)
         self.socket.send((node + self.node + struct.pack(">H", field) + packet).ljust(60, b"\0"))
 
-    def receive(self, own, until):
+    def receive(self, own, until, broadcasts=False):
         """The next packet to a socket of ours: node and socket of the sender, data. None: there was none in time."""
+        nodes = (self.node, BROADCAST) if broadcasts else (self.node,)
         while (left := until - time.monotonic()) > 0:
             self.socket.settimeout(left)
             try:
                 frame = self.socket.recv(2000)
             except socket.timeout:
                 return None
-            if frame[:6] != self.node:
+            if frame[:6] not in nodes or frame[6:12] == self.node:
                 continue
             payload = frame[14:]
             if self.frame != "ethernet-ii":
@@ -53,7 +54,7 @@ class Wire:
                     continue
                 payload = payload[len(inside):]
             checksum, length, _, _, _, node, to, _, source, sender = struct.unpack(">HHBB4s6sH4s6sH", payload[:30])
-            if checksum == 0xffff and node == self.node and to == own:
+            if checksum == 0xffff and node in nodes and to == own:
                 return source, sender, payload[30:length]
         return None
 

@@ -5,6 +5,8 @@ Needs root (namespaces). Bytes, counts and messages are asserted, never time.
 """
 import argparse
 import contextlib
+import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -17,6 +19,9 @@ from peers import subject
 
 SECONDS = 60
 SIZE = 10_000_000
+SESSIONS = 500
+# five times what was measured
+MOST_KB_EACH = 100
 
 
 def check(condition, *seen):
@@ -65,7 +70,8 @@ def capture(cable, path):
                        stderr=subprocess.PIPE, text=True)
     check("listening" in dump.stderr.readline() or "listening" in dump.stderr.readline(), "tcpdump does not start")
     yield
-    time.sleep(0.5)
+    # the kernel hands frames over at least once a second
+    time.sleep(1.5)
     dump.send_signal(signal.SIGINT)
     check("0 packets dropped by kernel" in dump.communicate(timeout=SECONDS)[1], "the capture lacks frames")
 
@@ -108,6 +114,53 @@ def copies(cable, scratch, folder):
             cable.coax("ls", "--as", profile, url)
 
 
+def browse(cable, *words):
+    """The workgroup as coax browse lists it: its master, and its servers with their shares."""
+    report = json.loads(cable.coax("browse", "--json", *words).stdout)
+    check([group["name"] for group in report["workgroups"]] == ["WORKGROUP"], report)
+    group = report["workgroups"][0]
+    shares = lambda server: [share["name"] for share in server["shares"] or []]
+    return group["master"], {server["name"]: shares(server) for server in group["servers"]}
+
+
+def said(log, *parts):
+    """Waits for a line of the server's log that contains all of these."""
+    end = time.monotonic() + SECONDS
+    while not any(all(part in line for part in parts) for line in log.read_text().splitlines()):
+        check(time.monotonic() < end, "the server does not say:", parts, log.read_text())
+        time.sleep(0.1)
+
+
+def browsing(cable, log, at, options, peer):
+    """An independent station hears the master browser, joins its list, and wins and leaves an election."""
+    tests = Path(__file__).resolve().parent.parent
+    python = lambda what: run("ip", "netns", "exec", cable.client, sys.executable, "-m", *peer, what,
+                              env={**os.environ, "PYTHONPATH": str(tests)})
+    said(log, f"{at}: coax is the master browser of WORKGROUP: it won the election")
+    master, servers = browse(cable, *options)
+    check((master, servers) == ("ATTIC", {"ATTIC": ["DATA"]}), master, servers)
+    python("announce")
+    master, servers = browse(cable, "WORKGROUP", "--no-shares", *options)
+    check((master, set(servers)) == ("ATTIC", {"ATTIC", "PYPC"}), master, servers)
+    python("elect")
+    said(log, f"{at}: coax is not the master browser of WORKGROUP: PYPC won the election by its higher 'os level'")
+    master, servers = browse(cable, "--no-shares", *options)
+    check((master, set(servers)) == ("ATTIC", {"ATTIC"}), "the list after a departure:", master, servers)
+    lost = cable.coax("browse", "HOME", *options, ok=False)
+    check(lost.returncode == 1 and "no master browser of HOME answered" in lost.stderr, lost.stderr)
+
+
+def browser_frames_are_meant(path):
+    """What tshark reads of the browsers' frames: every kind was sent, and the last word is the goodbye."""
+    fields = run("tshark", "-r", path, "-Y", "browser", "-T", "fields", "-e", "browser.command", "-e", "browser.server_type",
+                 "-e", "browser.server", "-e", "browser.election.version").stdout
+    rows = [line.split("\t") for line in fields.splitlines()]
+    seen = {row[0] for row in rows}
+    check({"0x01", "0x02", "0x08", "0x09", "0x0a", "0x0c", "0x0f"} <= seen, "kinds of browser frames:", sorted(seen))
+    goodbyes = [row for row in rows if row[0] == "0x01" and row[1] == "0x00000000" and row[2] == "ATTIC"]
+    check(goodbyes, "no goodbye:", rows[-8:])
+
+
 def subject_profiles(cable):
     return cable.coax("profiles").stdout.split()
 
@@ -145,6 +198,43 @@ def errors(cable):
     run("ip", "-n", cable.client, "link", "set", "eth0", "up")
 
 
+def conflict(cable, scratch, folder):
+    """Another station has the name: the server says whose, what to do, and goes on over TCP/IP."""
+    with server(cable, folder, scratch / "first.json"):
+        log = scratch / "second.json"
+        with open(log, "w", encoding="utf-8") as out:
+            second = cable.start(cable.client, subject.coax_binary(), "serve", "--share", f"DATA={folder}", "--guest", "rw", "--name",
+                                 "attic", "--json", "--netbeui", "eth0", "--nbt", "127.0.0.1:0", "--direct", "127.0.0.1:1445",
+                                 stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+        said(log, "eth0 (NetBEUI): the name ATTIC<20> belongs to the station", "choose another with --name", "Other networks are not affected")
+        check("DATA" in cable.coax("ls", "smb://127.0.0.1:1445").stdout, "not served over TCP/IP")
+        second.send_signal(signal.SIGINT)
+        check(second.wait(SECONDS) == 0, "the second server ends with", second.returncode)
+
+
+def many_sessions(cable, scratch, folder):
+    """An independent client opens 500 sessions of two stations, keeps them, and reads a file in each."""
+    content = os.urandom(2000)
+    (folder / "SMALL.BIN").write_bytes(content)
+    tests = Path(__file__).resolve().parent.parent
+    with server(cable, folder, scratch / "many.json") as process:
+        before = memory_kb(process)
+        done = run("ip", "netns", "exec", cable.client, sys.executable, "-m", "netbeui.sessions", "eth0", SESSIONS, "ATTIC", "DATA", "SMALL.BIN",
+                   len(content), env={**os.environ, "PYTHONPATH": str(tests)})
+        report, after = json.loads(done.stdout), memory_kb(process)
+    check(report["sessions"] == SESSIONS, report)
+    check(report["digests"] == [hashlib.sha256(content).hexdigest()], "the file differs:", report)
+    each = (after - before) / SESSIONS
+    check(each < MOST_KB_EACH, f"{each:.0f} KB a session")
+    return each
+
+
+def memory_kb(process):
+    """The most memory that the server had, of the process beneath `ip netns exec`, which is the same one."""
+    text = Path(f"/proc/{process.pid}/status").read_text()
+    return int(next(line.split()[1] for line in text.splitlines() if line.startswith("VmHWM")))
+
+
 def membership(cable):
     groups = run("ip", "-n", cable.server, "maddr", "show", "dev", "eth0").stdout
     check("03:00:00:00:00:01" in groups, groups)
@@ -161,12 +251,17 @@ def main():
         path = scratch / "netbeui.pcap"
         with capture(cable, path), server(cable, folder, scratch / "server.json"):
             membership(cable)
+            browsing(cable, scratch / "server.json", "eth0 (NetBEUI)", ("--netbeui", "eth0"), ("netbeui.browser", "eth0"))
             copies(cable, scratch, folder)
         log = (scratch / "server.json").read_text()
         check('"transport":"netbeui"' in log, log)
         errors(cable)
+        conflict(cable, scratch, folder)
+        each = many_sessions(cable, scratch, folder)
         frames = every_frame_is_sound(path)
-    print(f"netbeui: {frames} frames, none malformed; copies of {SIZE} bytes are equal")
+        browser_frames_are_meant(path)
+    print(f"netbeui: {frames} frames, none malformed; copies of {SIZE} bytes are equal; {SESSIONS} sessions read a file, "
+          f"{each:.0f} KB of the server each")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 
 #![deny(missing_docs)]
 
+mod ask;
 mod bridge;
 mod engine;
 mod interface;
@@ -15,7 +16,8 @@ mod membership;
 mod port;
 mod station;
 
-pub use engine::{Engine, Happening, IpxStation};
+pub use ask::{Asker, Question, ask};
+pub use engine::{Engine, Happening, IpxStation, NbfStation};
 pub use interface::{Interface, InterfaceError, ethernet_interfaces};
 pub use port::{OpenError, Port, Protocol};
 pub use station::{Incoming, Notice, Station};

@@ -217,7 +217,7 @@ impl<E: Engine> Runner<E> {
     }
 
     fn events(&mut self, now: Time) {
-        while let Some(happening) = self.engine.poll() {
+        while let Some(happening) = self.engine.poll(now) {
             match happening {
                 Happening::Accepted {
                     session,
@@ -466,6 +466,7 @@ impl<E: Engine> Runner<E> {
     fn stop(&mut self, now: Time) {
         if self.stopping.is_none() {
             self.stopping = Some(Instant::now());
+            self.engine.shutdown(now);
             let tokens: Vec<u64> = self.bridges.keys().copied().collect();
             for token in tokens {
                 self.read(now, token);

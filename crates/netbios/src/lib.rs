@@ -26,8 +26,9 @@ mod waits;
 mod wins;
 
 pub use browse::{
-    BrowseList, Browser, BrowserConfig, BrowserEvent, Criterion, ElectionReason, Fetched,
-    ListedServer, ListedWorkgroup, LmAnnounce, MSBROWSE, Role, SYNC_INTERVAL,
+    BrowseList, BrowsedStation, Browser, BrowserConfig, BrowserEvent, BrowserNews, BrowserStation,
+    Criterion, ElectionReason, Fetched, Heard, ListedServer, ListedWorkgroup, LmAnnounce, MSBROWSE,
+    Meaning, Role, SYNC_INTERVAL, StationBrowser, StationEvent, overheard,
 };
 pub use datagram::{Incoming, NbtDatagrams, NbtDatagramsConfig, Outgoing, Route};
 pub use limit::{Rate, RateLimiter};

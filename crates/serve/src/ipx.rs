@@ -7,7 +7,8 @@ use std::sync::{
 
 use coax_ethernet::{IpxStation, Notice, Port, Protocol, Station};
 use coax_netbios::{
-    ipx::{Carriage, Ipx, IpxConfig, IpxEvent},
+    StationEvent,
+    ipx::{Carriage, IpxConfig, IpxEvent},
     nbf::StationName,
 };
 use coax_server::config::Signing;
@@ -18,7 +19,9 @@ use super::{
     carrier::Carrier,
     guest::{Guest, names, welcome},
     host::Host,
+    netbios::is_browsers,
     random,
+    stations::{StationBrowsing, name_taken},
 };
 
 /// An interface's sockets, and the number of its network if it is configured.
@@ -41,21 +44,27 @@ pub(super) fn start(
 ) -> Result<Station, String> {
     let IpxPort { port, network } = port;
     let interface = port.interface().name().to_owned();
-    let config = config(host, &port, network, names(host)?);
+    let names = names(host)?;
+    let browsing = StationBrowsing::new(host, format!("{interface} (IPX)"), &names);
+    let mut config = config(host, &port, network, names);
     if !config.accepts.contains(&Carriage::Direct) {
         host.reporter.notice(format!(
             "{interface}: no direct hosting over IPX, because it cannot sign and 'server signing = mandatory'; clients need NetBIOS over IPX"
         ));
     }
     let limits = [Carriage::NetBios, Carriage::Direct].map(|carriage| config.max_message(carriage));
-    let begin = move |now| IpxStation {
-        engine: Ipx::new(now, config),
-        only: None,
+    let (browser, teller) = match browsing {
+        Some(browsing) => {
+            config.hears = browsing.hears;
+            (Some(browsing.config), Some(browsing.teller))
+        }
+        None => (None, None),
     };
+    let begin = move |now| IpxStation::new(now, config, None, browser);
     let (host, runtime) = (host.clone(), Handle::current());
     // The server waits for its clients, not for its stations.
     let alive = alive.downgrade();
-    let notify = move |notice: Notice<(Carriage, IpxHost), IpxEvent>| match notice {
+    let notify = move |notice: Notice<(Carriage, IpxHost), StationEvent<IpxEvent>>| match notice {
         Notice::Incoming(incoming) => {
             let Some(alive) = alive.upgrade() else { return };
             let number = numbers.fetch_add(1, Ordering::Relaxed).saturating_add(1);
@@ -78,7 +87,12 @@ pub(super) fn start(
                 });
             }
         }
-        Notice::Event(event) => tell(&host, &interface, &event),
+        Notice::Event(StationEvent::Station(event)) => tell(&host, &interface, &event),
+        Notice::Event(StationEvent::Browser(news)) => {
+            if let Some(teller) = &teller {
+                teller.tell(news);
+            }
+        }
     };
     Station::start(port, begin, notify).map_err(|error| error.to_string())
 }
@@ -112,9 +126,12 @@ fn config(
 
 fn tell(host: &Host, interface: &str, event: &IpxEvent) {
     let text = match event {
-        IpxEvent::NameRefused { name, by } => format!(
-            "{interface} (IPX): the name {name} belongs to {by}; choose another with --name. coax tries again in a minute"
-        ),
+        // The browser says in its own words what becomes of its names.
+        IpxEvent::NameRefused { name, .. } if is_browsers(name) => return,
+        IpxEvent::NameRefused { name, by } => {
+            let at = format!("{interface} (IPX)");
+            name_taken(&at, &name.to_string(), &by.to_string())
+        }
         IpxEvent::NameDefended { name, claimant } => {
             format!("{interface} (IPX): {claimant} claimed our name {name} and was refused")
         }

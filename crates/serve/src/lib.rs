@@ -66,6 +66,7 @@ mod share_path;
 mod shared_tables;
 mod signals;
 mod socket;
+mod stations;
 pub mod status;
 mod story;
 mod takeover;

@@ -5,14 +5,19 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use coax_ethernet::{Notice, Port, Station};
-use coax_netbios::nbf::{Nbf, NbfConfig, NbfEvent};
+use coax_ethernet::{NbfStation, Notice, Port, Station};
+use coax_netbios::{
+    StationEvent,
+    nbf::{NbfConfig, NbfEvent},
+};
 use tokio::{runtime::Handle, sync::mpsc};
 
 use super::{
     carrier::Carrier,
     guest::{Guest, names, welcome},
     host::Host,
+    netbios::is_browsers,
+    stations::{StationBrowsing, name_taken},
 };
 
 /// Registers the server's names on an interface and serves the sessions that stations open. Must be called within the
@@ -27,9 +32,18 @@ pub(super) fn start(
     alive: &mpsc::Sender<()>,
 ) -> Result<Station, String> {
     let interface = port.interface().name().to_owned();
-    let mut config = NbfConfig::new(port.interface().mac(), names(host)?);
+    let names = names(host)?;
+    let browsing = StationBrowsing::new(host, format!("{interface} (NetBEUI)"), &names);
+    let mut config = NbfConfig::new(port.interface().mac(), names);
     config.max_message = host.session().max_message;
-    let begin = move |now| Nbf::new(now, config);
+    let (browser, teller) = match browsing {
+        Some(browsing) => {
+            config.hears = browsing.hears;
+            (Some(browsing.config), Some(browsing.teller))
+        }
+        None => (None, None),
+    };
+    let begin = move |now| NbfStation::new(now, config, browser);
     let (host, runtime) = (host.clone(), Handle::current());
     // The server waits for its clients, not for its stations.
     let alive = alive.downgrade();
@@ -51,21 +65,31 @@ pub(super) fn start(
                 });
             }
         }
-        Notice::Event(event) => tell(&host, &interface, &event),
+        Notice::Event(StationEvent::Station(event)) => tell(&host, &interface, &event),
+        Notice::Event(StationEvent::Browser(news)) => {
+            if let Some(teller) = &teller {
+                teller.tell(news);
+            }
+        }
     };
     Station::start(port, begin, notify).map_err(|error| error.to_string())
 }
 
 fn tell(host: &Host, interface: &str, event: &NbfEvent) {
+    let at = format!("{interface} (NetBEUI)");
     let text = match event {
-        NbfEvent::NameRefused { name, by } => format!(
-            "{interface}: the name {name} belongs to {by}; choose another with --name. coax tries again in a minute"
-        ),
+        // The browser says in its own words what becomes of its names.
+        NbfEvent::NameRefused { name, .. } | NbfEvent::NameConflict { name, .. }
+            if is_browsers(name) =>
+        {
+            return;
+        }
+        NbfEvent::NameRefused { name, by } => name_taken(&at, &name.to_string(), &by.to_string()),
         NbfEvent::NameConflict { name, by } => format!(
-            "{interface}: {by} says that the name {name} is used twice; coax gives it up for a minute"
+            "{at}: {by} says that two stations use the name {name}; coax gives it up here for a minute. Open sessions go on"
         ),
         NbfEvent::NameDefended { name, claimant } => {
-            format!("{interface}: {claimant} claimed our name {name} and was refused")
+            format!("{at}: {claimant} claimed our name {name} and was refused")
         }
         _ => return,
     };

@@ -164,8 +164,8 @@ pub trait Neighbours: Send + Sync + core::fmt::Debug {
     fn master(&self) -> Option<String>;
     /// Type bits of this server's role as a browser.
     fn own_type(&self) -> u32;
-    /// Replaces all of it.
-    fn publish(&self, lists: NeighbourLists);
+    /// Replaces what is known of one network, which has a name of its own.
+    fn publish(&self, network: &str, lists: NeighbourLists);
 }
 
 /// All that a [`Neighbours`] knows.

@@ -12,8 +12,9 @@ use super::{
 use coax_catalog::clients;
 use coax_client::{ListedServer, profile::Profile};
 use coax_netbios::{LookupStep, MSBROWSE};
+use coax_smbconf::settings::IpxInterface;
 use coax_transfer::{
-    client::{Connection, Error, Location, Options, open, ops::ShareEntry},
+    client::{Connection, Error, Location, Options, Via, browsers, open, ops::ShareEntry},
     names::{Resolver, query},
 };
 use coax_wire::{
@@ -23,6 +24,8 @@ use coax_wire::{
 
 /// Suffix of a local master browser.
 const SUFFIX_MASTER: u8 = 0x1d;
+/// The workgroup that is browsed without TCP/IP if none is named, as it is the default of `workgroup`.
+const DEFAULT_WORKGROUP: &[u8; 16] = b"WORKGROUP      \x1d";
 /// The most servers that are asked for their shares.
 const MAX_ASKED: usize = 500;
 
@@ -30,7 +33,8 @@ const MAX_ASKED: usize = 500;
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "coax asks the master browsers of the network for their lists, as NET VIEW and the Network Neighborhood do, \
-    and then each server for its shares."
+    and then each server for its shares. Over NetBEUI and IPX it asks the master browser of one workgroup, and those that this one \
+    knows."
 )]
 pub struct BrowseArgs {
     /// Show this workgroup only
@@ -38,6 +42,13 @@ pub struct BrowseArgs {
     /// Do not ask the servers for their shares
     #[arg(long)]
     pub no_shares: bool,
+    /// Browse NetBEUI on this Ethernet interface instead of TCP/IP: the workgroup's list [default: that of WORKGROUP]; needs
+    /// CAP_NET_RAW
+    #[arg(long, value_name = "INTERFACE", conflicts_with = "ipx")]
+    pub netbeui: Option<String>,
+    /// The same over IPX
+    #[arg(long, value_name = "INTERFACE[:FRAME[:NETWORK]]")]
+    pub ipx: Option<IpxInterface>,
     #[command(flatten)]
     #[expect(missing_docs)]
     pub names: NameOptions,
@@ -81,6 +92,22 @@ pub fn main(args: &BrowseArgs) -> Result<ExitCode, WrongUsage> {
     Ok(browse(args, name, wanted))
 }
 
+/// The network that `--netbeui` or `--ipx` names.
+fn via(args: &BrowseArgs) -> Via {
+    match (&args.netbeui, &args.ipx) {
+        (Some(interface), _) => Via::Netbeui {
+            interface: Some(interface.clone()),
+        },
+        (_, Some(ipx)) => Via::Ipx {
+            interface: Some(ipx.interface.clone()),
+            frame: ipx.frame,
+            network: ipx.network,
+            carriage: None,
+        },
+        _ => Via::Tcp,
+    }
+}
+
 fn browse(args: &BrowseArgs, name: NbName, wanted: Option<&str>) -> ExitCode {
     let resolver = args.names.resolver();
     let Some(profile) = clients::by_name(clients::DEFAULT) else {
@@ -89,6 +116,7 @@ fn browse(args: &BrowseArgs, name: NbName, wanted: Option<&str>) -> ExitCode {
     };
     let browsing = Browsing {
         resolver: &resolver,
+        via: via(args),
         profile,
         shares: !args.no_shares,
     };
@@ -97,9 +125,15 @@ fn browse(args: &BrowseArgs, name: NbName, wanted: Option<&str>) -> ExitCode {
         Ok(groups) => print(&tree(&groups)),
         Err(why) => {
             eprintln!("error: {why}");
-            eprintln!(
-                "  = help: no master browser answers; 'coax serve' becomes one within 10 s, or ask a server with 'coax shares'"
-            );
+            let help = match (&browsing.via, wanted) {
+                (Via::Tcp, _) | (_, Some(_)) => {
+                    "'coax serve' becomes a master browser within 10 s; or ask a server with 'coax shares'"
+                }
+                _ => {
+                    "name the workgroup, as in 'coax browse LAB'; or ask a server with 'coax shares'"
+                }
+            };
+            eprintln!("  = help: {help}");
             ExitCode::FAILURE
         }
     }
@@ -107,6 +141,7 @@ fn browse(args: &BrowseArgs, name: NbName, wanted: Option<&str>) -> ExitCode {
 
 struct Browsing<'a> {
     resolver: &'a Resolver,
+    via: Via,
     profile: Arc<Profile>,
     shares: bool,
 }
@@ -117,12 +152,16 @@ impl Browsing<'_> {
         let mut groups: Vec<Workgroup> = Vec::new();
         let mut refused = Vec::new();
         for master in masters {
-            match self.workgroups(master) {
+            // The browsers of one workgroup have the same list.
+            if self.via != Via::Tcp && !groups.is_empty() {
+                break;
+            }
+            match self.workgroups(&master) {
                 Ok(found) => {
                     for group in found {
                         let named = wanted.is_none_or(|w| w.eq_ignore_ascii_case(&group.name));
                         if named && !groups.iter().any(|known| known.name == group.name) {
-                            groups.push(self.workgroup(master, group));
+                            groups.push(self.workgroup(&master, group));
                         }
                     }
                 }
@@ -139,8 +178,21 @@ impl Browsing<'_> {
         Ok(groups)
     }
 
-    /// The addresses of all master browsers, or of that of one workgroup.
-    fn masters(&self, name: NbName) -> Result<Vec<Ipv4Addr>, String> {
+    /// The addresses of all master browsers, or of that of one workgroup. Without TCP/IP: the names of one workgroup's.
+    fn masters(&self, name: NbName) -> Result<Vec<String>, String> {
+        if self.via != Via::Tcp {
+            let group = match name {
+                MSBROWSE => NbName(*DEFAULT_WORKGROUP),
+                name => name,
+            };
+            let found = browsers(&self.via, group).map_err(|error| error.to_string())?;
+            let text = group.to_string();
+            let group = text.split('<').next().unwrap_or_default();
+            return match found.is_empty() {
+                true => Err(format!("no master browser of {group} answered")),
+                false => Ok(found),
+            };
+        }
         let steps = vec![LookupStep::Broadcast];
         let config = self.resolver.lookup(name, QueryKind::Addresses, steps);
         let lookup = query(config, &self.resolver.broadcasts).map_err(|error| error.to_string())?;
@@ -150,21 +202,21 @@ impl Browsing<'_> {
         masters.dedup();
         match masters.is_empty() {
             true => Err("no machine answered the broadcast for a master browser".into()),
-            false => Ok(masters),
+            false => Ok(masters.iter().map(ToString::to_string).collect()),
         }
     }
 
     /// The workgroups that a master browser knows.
-    fn workgroups(&self, master: Ipv4Addr) -> Result<Vec<ListedServer>, Error> {
-        let mut connection = self.connect(&master.to_string())?;
+    fn workgroups(&self, master: &str) -> Result<Vec<ListedServer>, Error> {
+        let mut connection = self.connect(master)?;
         connection.servers(server_type::DOMAIN_ENUM, None)
     }
 
     /// The servers of a workgroup, from its own master browser if that is found, else from `known`, which named it.
-    fn workgroup(&self, known: Ipv4Addr, group: ListedServer) -> Workgroup {
+    fn workgroup(&self, known: &str, group: ListedServer) -> Workgroup {
         let own = NbName::new(group.name.as_bytes(), SUFFIX_MASTER).ok();
-        let own = own.and_then(|name| self.masters(name).ok()?.first().copied());
-        let host = own.unwrap_or(known).to_string();
+        let own = own.and_then(|name| self.masters(name).ok()?.into_iter().next());
+        let host = own.unwrap_or_else(|| known.into());
         let listed = self
             .connect(&host)
             .and_then(|mut connection| connection.servers(server_type::ALL, Some(&group.name)));
@@ -193,6 +245,7 @@ impl Browsing<'_> {
     fn connect(&self, host: &str) -> Result<Connection, Error> {
         let location = Location {
             host: host.into(),
+            via: self.via.clone(),
             share: "IPC$".into(),
             ..Location::default()
         };

@@ -66,6 +66,8 @@ pub struct BrowseList {
     departed: BTreeMap<Vec<u8>, Time>,
     /// What this network's list contains has changed.
     changed: bool,
+    /// Counts the changes of all lists.
+    revision: u64,
 }
 
 impl BrowseList {
@@ -97,6 +99,16 @@ impl BrowseList {
         all.filter(|workgroup| !self.workgroups.contains_key(&workgroup.name))
     }
 
+    /// A number that differs from that of an earlier call if the list does.
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    fn note_change(&mut self) {
+        self.changed = true;
+        self.revision = self.revision.wrapping_add(1);
+    }
+
     /// A server announced itself; type 0 says that it leaves.
     pub(super) fn put_server(&mut self, now: Time, heard: &Announcement) {
         let key = heard.name.to_ascii_uppercase();
@@ -118,7 +130,9 @@ impl BrowseList {
         self.departed.remove(&key);
         let new = (server, expires(now, heard.period_ms));
         let known = self.servers.get(&key).map(|(known, _)| known);
-        self.changed |= known != Some(&new.0);
+        if known != Some(&new.0) {
+            self.note_change();
+        }
         self.servers.insert(key, new);
     }
 
@@ -135,7 +149,9 @@ impl BrowseList {
             server_type: heard.server_type | server_type::DOMAIN_ENUM,
         };
         let known = self.workgroups.get(&key).map(|(known, _)| known);
-        self.changed |= known != Some(&workgroup);
+        if known != Some(&workgroup) {
+            self.note_change();
+        }
         let expires = expires(now, heard.period_ms);
         self.workgroups.insert(key, (workgroup, expires));
     }
@@ -199,8 +215,12 @@ impl BrowseList {
     pub(super) fn expire(&mut self, now: Time) {
         let gone = self.servers.iter().filter(|(_, (_, due))| *due <= now);
         let gone: Vec<Vec<u8>> = gone.map(|(name, _)| name.clone()).collect();
+        let before = (self.workgroups.len(), self.fetched.len());
         self.workgroups.retain(|_, (_, due)| *due > now);
         self.fetched.retain(|_, (_, due)| *due > now);
+        if before != (self.workgroups.len(), self.fetched.len()) {
+            self.revision = self.revision.wrapping_add(1);
+        }
         self.departed.retain(|_, due| *due > now);
         for name in gone {
             self.servers.remove(&name);
@@ -209,7 +229,7 @@ impl BrowseList {
     }
 
     fn note_departure(&mut self, now: Time, name: Vec<u8>) {
-        self.changed = true;
+        self.note_change();
         for (lists, _) in self.fetched.values_mut() {
             lists.servers.retain(|server| server.name != name);
         }

@@ -57,6 +57,9 @@ pub struct BrowserConfig {
     pub domain_master: bool,
     /// The server uses WINS.
     pub wins: bool,
+    /// Answers to requests for the list come from the name that was asked, `<1D>`. Windows 9x expects it over NetBEUI and
+    /// IPX, and calls an election otherwise, say notes of the project *ClassicStack* (docs/ipx.md).
+    pub answers_as_master: bool,
     /// `lm announce`.
     pub lm_announce: LmAnnounce,
     /// `lm interval`, seconds; 0: never.

@@ -44,6 +44,8 @@ pub struct IpxConfig {
     pub network: Option<Network>,
     /// Its names, which it claims at the start.
     pub names: Vec<StationName>,
+    /// Names that other stations have and whose datagrams are heard, too, as browsers need it.
+    pub hears: Vec<NbName>,
     /// The carriages of sessions that it accepts.
     pub accepts: Vec<Carriage>,
     /// Its name in answers to queries for Windows NT servers (SAP); `None`: it answers none.
@@ -83,6 +85,7 @@ impl IpxConfig {
             frame: None,
             network: None,
             names,
+            hears: Vec::new(),
             accepts: alloc::vec![Carriage::NetBios, Carriage::Direct],
             advertised: None,
             circuit: CircuitConfig::default(),

@@ -2,7 +2,7 @@
 
 use coax_wire::ipx::nbipx::{DATAGRAM_HEADER_LEN, Datagram};
 use coax_wire::ipx::{FrameType, kind, nmpi, socket};
-use coax_wire::mailslot::MailslotMessage;
+use coax_wire::mailslot::{self, MailslotMessage};
 use coax_wire::nbt::name::{NbName, SUFFIX_WORKSTATION};
 
 use crate::browse::MSBROWSE;
@@ -20,6 +20,9 @@ const SUFFIX_MASTER: u8 = 0x1d;
 const SUFFIX_ELECTION: u8 = 0x1e;
 /// The opcode of a local master's announcement ([MS-BRWS] 2.2.10).
 const LOCAL_MASTER: u8 = 0x0f;
+/// Opcodes of messages for the local master browser: announcements of servers and requests for the list ([MS-BRWS] 2.2.1,
+/// 2.2.4).
+const FOR_MASTER: [u8; 2] = [0x01, 0x09];
 
 const _: () = assert!(DATAGRAM_HEADER_LEN < nmpi::HEADER_LEN);
 
@@ -62,6 +65,10 @@ impl Ipx {
         true
     }
 
+    fn hears(&self, name: &NbName) -> bool {
+        self.owns(name) || self.config.hears.contains(name)
+    }
+
     pub(super) fn handle_mailslot(&mut self, from: Place, packet: &nmpi::Packet<'_>) {
         if packet.operation != nmpi::Operation::MailslotWrite {
             return;
@@ -70,12 +77,19 @@ impl Ipx {
         let destination = match packet.name_type {
             // The type says that it is for the workgroup's browsers.
             nmpi::name_type::WORKGROUP | nmpi::name_type::BROWSER => {
-                requested.with_suffix(SUFFIX_ELECTION)
+                let suffix = match opcode(packet.data) {
+                    Some(opcode) if FOR_MASTER.contains(&opcode) => SUFFIX_MASTER,
+                    _ => SUFFIX_ELECTION,
+                };
+                requested.with_suffix(suffix)
             }
             _ => requested,
         };
-        let is_ours = |name: &NbName| self.owns(name);
-        if is_ours(&requested) || is_ours(&destination) {
+        let group = requested.with_suffix(SUFFIX_ELECTION);
+        if [requested, destination, group]
+            .iter()
+            .any(|name| self.hears(name))
+        {
             self.tell(IpxEvent::Datagram {
                 from,
                 source: packet.source,
@@ -86,7 +100,7 @@ impl Ipx {
     }
 
     pub(super) fn handle_datagram(&mut self, from: Place, datagram: &Datagram<'_>) {
-        if self.owns(&datagram.destination) || datagram.destination == MSBROWSE {
+        if self.hears(&datagram.destination) || datagram.destination == MSBROWSE {
             self.tell(IpxEvent::Datagram {
                 from,
                 source: datagram.source,
@@ -97,6 +111,13 @@ impl Ipx {
     }
 }
 
+/// The opcode of a browser message.
+fn opcode(data: &[u8]) -> Option<u8> {
+    let message = MailslotMessage::parse(data).ok()?;
+    let first = message.data.first().copied();
+    first.filter(|_| message.is_for(mailslot::BROWSE))
+}
+
 /// The name and its type as NMPI has them.
 fn nmpi_name(outgoing: &Outgoing<Place>) -> (NbName, u8) {
     let name = outgoing.destination;
@@ -104,11 +125,7 @@ fn nmpi_name(outgoing: &Outgoing<Place>) -> (NbName, u8) {
     if !is_browsers && !outgoing.group {
         return (name, nmpi::name_type::MACHINE);
     }
-    let message = MailslotMessage::parse(&outgoing.data);
-    let opcode = message
-        .ok()
-        .and_then(|message| message.data.first().copied());
-    let name_type = match opcode {
+    let name_type = match opcode(&outgoing.data) {
         Some(LOCAL_MASTER) => nmpi::name_type::BROWSER,
         _ => nmpi::name_type::WORKGROUP,
     };

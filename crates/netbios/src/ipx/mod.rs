@@ -4,6 +4,7 @@
 //! Whole Ethernet frames of four types go in and come out. Names are claimed and defended, calls are made and accepted,
 //! and each session carries messages in both directions, whichever of the two carries it.
 
+mod browsing;
 mod circuit;
 mod claim;
 mod close;

@@ -27,6 +27,8 @@ pub struct NbfConfig {
     pub mac: Mac,
     /// Its names, which it claims at the start.
     pub names: Vec<StationName>,
+    /// Names that other stations have and whose datagrams are heard, too, as browsers need it.
+    pub hears: Vec<NbName>,
     /// Timers and windows of each link.
     pub link: LinkConfig,
     /// The longest message taken from a peer, in bytes.
@@ -64,6 +66,7 @@ impl NbfConfig {
         Self {
             mac,
             names,
+            hears: Vec::new(),
             link: LinkConfig::default(),
             max_message: 0x1_ffff,
             max_sessions: 1024,

@@ -4,6 +4,7 @@
 //! Whole Ethernet frames go in and come out. Names are claimed and defended, calls are made and accepted, and each
 //! session carries messages in both directions. One station has up to 254 sessions with each of many others.
 
+mod browsing;
 mod claim;
 mod config;
 mod data;
@@ -26,6 +27,7 @@ use coax_wire::llc::{Control, Pdu, SAP_NETBIOS, SAP_NULL, Unnumbered};
 use coax_wire::nbf::{Frame, NAME_HEADER_LEN, NameFrame, SESSION_HEADER_LEN};
 use coax_wire::time::{Span, Time};
 
+use crate::limit::{Rate, RateLimiter};
 use crate::llc::{LinkEnd, LinkEvent, answer_without_link};
 use crate::waits::{Blocked, Deadlines};
 
@@ -39,6 +41,11 @@ const MAX_TRANSMITS: usize = 1024;
 const MAX_EVENTS: usize = 4096;
 /// Replies to queries within a second. A NetBIOS network has tens of stations.
 const MAX_REPLIES: u32 = 500;
+/// Replies to one station, which may open all 254 sessions of its link at once.
+const PER_STATION: Rate = Rate {
+    per_s: 100,
+    burst: 300,
+};
 
 /// The longest datagram on Ethernet: 1500 bytes without the headers of UI and NBF.
 pub const MAX_DATAGRAM: usize = 1500 - 3 - NAME_HEADER_LEN;
@@ -70,6 +77,7 @@ pub struct Nbf {
     events: VecDeque<NbfEvent>,
     /// When the current second began, and the replies since.
     window: (Time, u32),
+    stations: RateLimiter<Mac>,
     counters: NbfCounters,
 }
 
@@ -97,6 +105,7 @@ impl Nbf {
             active: BTreeSet::new(),
             events: VecDeque::new(),
             window: (now, 0),
+            stations: RateLimiter::new(PER_STATION),
             counters: NbfCounters::default(),
         };
         station.claim_names(now);
@@ -258,7 +267,7 @@ impl Nbf {
             SAP_NULL if directed && matches!(pdu.control, Control::Unnumbered { .. }) => {
                 let window = self.config.link.window;
                 let answer = answer_without_link(self.config.mac, source, &pdu, window)?;
-                self.reply(now, answer);
+                self.reply(now, source, answer);
                 Some(())
             }
             _ => None,
@@ -286,7 +295,7 @@ impl Nbf {
             _ => {
                 let window = self.config.link.window;
                 if let Some(answer) = answer_without_link(self.config.mac, source, pdu, window) {
-                    self.reply(now, answer);
+                    self.reply(now, source, answer);
                 }
             }
         }
@@ -396,21 +405,21 @@ impl Nbf {
         }
     }
 
-    /// Whether another reply may be sent within this second.
-    fn may_reply(&mut self, now: Time) -> bool {
+    /// Whether another reply may be sent within this second, and to that station.
+    fn may_reply(&mut self, now: Time, to: Mac) -> bool {
         if now - self.window.0 >= Span::from_secs(1) {
             self.window = (now, 0);
         }
-        self.window.1 = self.window.1.saturating_add(1);
-        let may = self.window.1 <= MAX_REPLIES;
-        if !may {
-            self.counters.suppressed = self.counters.suppressed.saturating_add(1);
+        let may = self.window.1 < MAX_REPLIES && self.stations.admit(now, to);
+        match may {
+            true => self.window.1 = self.window.1.saturating_add(1),
+            false => self.counters.suppressed = self.counters.suppressed.saturating_add(1),
         }
         may
     }
 
-    fn reply(&mut self, now: Time, frame: Vec<u8>) {
-        if self.may_reply(now) {
+    fn reply(&mut self, now: Time, to: Mac, frame: Vec<u8>) {
+        if self.may_reply(now, to) {
             self.transmit(frame);
         }
     }

@@ -9,7 +9,7 @@ use coax_wire::nbf::{
 use coax_wire::nbt::name::NbName;
 use coax_wire::time::Time;
 
-use super::claim::ClaimState;
+use super::claim::{Claim, ClaimState};
 use super::config::{NbfEvent, Refused, StationName};
 use super::{MAX_DATAGRAM, Nbf};
 
@@ -21,6 +21,19 @@ const EXCEEDS_FRAME: u16 = 0x8000;
 const EXCEEDS_BUFFER: u16 = 0x4000;
 
 impl Nbf {
+    /// Claims another name; [`NbfEvent::NameRegistered`] or [`NbfEvent::NameRefused`] follows.
+    pub fn add_name(&mut self, now: Time, own: StationName) {
+        if !self.claims.iter().any(|claim| claim.own.name == own.name) {
+            self.claims.push(Claim::new(own, now));
+            self.claim_names(now);
+        }
+    }
+
+    /// Gives a name up: it is no longer answered for. NBF has no frame that says so.
+    pub fn remove_name(&mut self, name: &NbName) {
+        self.claims.retain(|claim| claim.own.name != *name);
+    }
+
     /// Whether a name is registered and answered for.
     pub fn owns(&self, name: &NbName) -> bool {
         self.owned(name).is_some()
@@ -110,7 +123,7 @@ impl Nbf {
             NameCommand::NameQuery => self.answer_query(now, from, frame),
             NameCommand::NameRecognized => self.recognized(now, from, frame),
             NameCommand::Datagram => {
-                if self.owned(&frame.destination).is_some() {
+                if self.hears(&frame.destination) {
                     self.deliver(from, frame, Some(frame.destination));
                 }
             }
@@ -126,6 +139,10 @@ impl Nbf {
             .map(|claim| claim.own)
     }
 
+    fn hears(&self, name: &NbName) -> bool {
+        self.owned(name).is_some() || self.config.hears.contains(name)
+    }
+
     /// Another station claims a name. A group name may be had by many.
     fn defend(&mut self, now: Time, from: Mac, frame: &NameFrame<'_>, for_group: bool) {
         let name = frame.source;
@@ -139,7 +156,7 @@ impl Nbf {
             ClaimState::Lost => return,
         };
         let group = claim.own.group;
-        if for_group && group || !self.may_reply(now) {
+        if for_group && group || !self.may_reply(now, from) {
             return;
         }
         let mut answer = NameFrame::new(NameCommand::AddNameResponse, name, name);
@@ -189,7 +206,7 @@ impl Nbf {
     fn answer_status(&mut self, now: Time, from: Mac, frame: &NameFrame<'_>) {
         let own = name_number_1(self.config.mac);
         let known = frame.destination == own || self.owned(&frame.destination).is_some();
-        if !known || !self.may_reply(now) {
+        if !known || !self.may_reply(now, from) {
             return;
         }
         let owned = self

@@ -76,7 +76,7 @@ impl Nbf {
         let Some(own) = self.owned(&frame.destination) else {
             return;
         };
-        if !self.may_reply(now) {
+        if !self.may_reply(now, from) {
             return;
         }
         let mut answer =

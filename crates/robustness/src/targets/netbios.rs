@@ -150,6 +150,7 @@ pub fn mailslots(data: &[u8]) {
 pub fn browser(data: &[u8]) {
     let name = |text: &[u8]| NbName::new(text, 0).unwrap();
     let mut choices = Choices::new(data);
+    let flags = choices.u8();
     let config = BrowserConfig {
         computer: name(b"COAX"),
         workgroup: name(b"LAB"),
@@ -159,8 +160,9 @@ pub fn browser(data: &[u8]) {
         os_level: 20,
         local_master: true,
         preferred_master: false,
-        domain_master: choices.u8() & 1 != 0,
+        domain_master: flags & 1 != 0,
         wins: true,
+        answers_as_master: flags & 2 != 0,
         lm_announce: LmAnnounce::Auto,
         lm_interval_s: 60,
         sync_interval: SYNC_INTERVAL,

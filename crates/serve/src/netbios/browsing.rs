@@ -2,13 +2,13 @@
 
 use std::{
     collections::BTreeMap,
-    net::{Ipv4Addr, SocketAddrV4},
+    net::SocketAddrV4,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use coax_netbios::{
-    Browser, BrowserConfig, BrowserEvent, Criterion, ElectionReason, Fetched, Incoming, LmAnnounce,
-    MSBROWSE, Network, Outgoing, Role,
+    Browser, BrowserConfig, BrowserEvent, Criterion, ElectionReason, Fetched, Heard, Incoming,
+    ListedServer, ListedWorkgroup, LmAnnounce, MSBROWSE, Network, Outgoing, Role,
 };
 use coax_server::config::{Neighbour, NeighbourLists, Neighbours};
 use coax_wire::{
@@ -45,33 +45,9 @@ impl Browsing {
         network: Network,
         (computer, workgroup): (NbName, NbName),
     ) -> Self {
-        let config = &host.server().config;
-        let netbios = &host.settings().global.netbios;
-        let seed = random::random().map(u64::from_le_bytes).unwrap_or(1);
-        let browser = BrowserConfig {
-            computer,
-            workgroup,
-            comment: config.code_page.encode_lossy(&config.comment),
-            version: VERSION,
-            server_type: coax_server::server_type(&host.server()),
-            os_level: u8::try_from(netbios.os_level).unwrap_or(u8::MAX),
-            local_master: netbios.local_master,
-            preferred_master: netbios.is_preferred_master(),
-            domain_master: netbios.is_domain_master(),
-            wins: netbios.wins_support || !netbios.wins_servers.is_empty(),
-            lm_announce: match netbios.lm_announce {
-                AutoSetting::Yes => LmAnnounce::Yes,
-                AutoSetting::No => LmAnnounce::No,
-                AutoSetting::Auto => LmAnnounce::Auto,
-            },
-            lm_interval_s: netbios.lm_interval_s,
-            sync_interval: Span::from_secs(u64::from(
-                netbios.browse_sync_interval_s.max(MIN_SYNC_INTERVAL_S),
-            )),
-            seed,
-        };
+        let config = config(host, (computer, workgroup));
         Self {
-            browser: Browser::new(host.clock.now(), browser),
+            browser: Browser::new(host.clock.now(), config),
             network,
             workgroup,
             master: None,
@@ -151,17 +127,19 @@ impl Browsing {
         while let Some(event) = self.browser.poll_event() {
             match event {
                 BrowserEvent::Role { role, reason } => {
-                    let text = in_words(self.network.address, self.workgroup, role, &reason);
+                    let text = in_words(
+                        &self.network.address.to_string(),
+                        self.workgroup,
+                        role,
+                        &reason,
+                    );
                     host.reporter.notice(text);
                 }
                 BrowserEvent::Master(master) => {
                     if self.master != Some(master) {
-                        let group = text(self.workgroup);
-                        host.reporter.notice(format!(
-                            "{}: {} is the master browser of {group}",
-                            self.network.address,
-                            text(master)
-                        ));
+                        let at = self.network.address.to_string();
+                        let text = master_in_words(&at, self.workgroup, master);
+                        host.reporter.notice(text);
                     }
                     self.master = Some(master);
                 }
@@ -198,8 +176,45 @@ impl Browsing {
     }
 }
 
+/// What the settings say of browsing.
+pub(in super::super) fn config(
+    host: &Host,
+    (computer, workgroup): (NbName, NbName),
+) -> BrowserConfig {
+    let config = &host.server().config;
+    let netbios = &host.settings().global.netbios;
+    BrowserConfig {
+        computer,
+        workgroup,
+        comment: config.code_page.encode_lossy(&config.comment),
+        version: VERSION,
+        server_type: coax_server::server_type(&host.server()),
+        os_level: u8::try_from(netbios.os_level).unwrap_or(u8::MAX),
+        local_master: netbios.local_master,
+        preferred_master: netbios.is_preferred_master(),
+        domain_master: netbios.is_domain_master(),
+        wins: netbios.wins_support || !netbios.wins_servers.is_empty(),
+        answers_as_master: false,
+        lm_announce: match netbios.lm_announce {
+            AutoSetting::Yes => LmAnnounce::Yes,
+            AutoSetting::No => LmAnnounce::No,
+            AutoSetting::Auto => LmAnnounce::Auto,
+        },
+        lm_interval_s: netbios.lm_interval_s,
+        sync_interval: Span::from_secs(u64::from(
+            netbios.browse_sync_interval_s.max(MIN_SYNC_INTERVAL_S),
+        )),
+        seed: random::random().map(u64::from_le_bytes).unwrap_or(1),
+    }
+}
+
 /// What happened, and why, in one line.
-fn in_words(at: Ipv4Addr, workgroup: NbName, role: Role, reason: &ElectionReason) -> String {
+pub(in super::super) fn in_words(
+    at: &str,
+    workgroup: NbName,
+    role: Role,
+    reason: &ElectionReason,
+) -> String {
     let group = text(workgroup);
     let now = match role {
         Role::Master => format!("coax is the master browser of {group}"),
@@ -235,6 +250,12 @@ fn in_words(at: Ipv4Addr, workgroup: NbName, role: Role, reason: &ElectionReason
     }
 }
 
+/// Another machine is the master browser.
+pub(in super::super) fn master_in_words(at: &str, workgroup: NbName, master: NbName) -> String {
+    let (master, group) = (text(master), text(workgroup));
+    format!("{at}: {master} is the master browser of {group}")
+}
+
 fn criterion(by: Criterion) -> &'static str {
     match by {
         Criterion::Version => "the version of its protocol",
@@ -251,7 +272,30 @@ fn text(name: NbName) -> String {
 
 /// The union of the lists of all networks, which the SMB server gives to clients.
 #[derive(Debug, Default)]
-pub(in super::super) struct SharedList(Mutex<NeighbourLists>);
+pub(in super::super) struct SharedList(Mutex<Networks>);
+
+/// The lists of each network, and their union.
+#[derive(Debug, Default)]
+struct Networks {
+    each: BTreeMap<String, NeighbourLists>,
+    all: NeighbourLists,
+}
+
+impl Networks {
+    fn unite(&mut self) {
+        let mut all = NeighbourLists::default();
+        let (mut servers, mut workgroups) = (BTreeMap::new(), BTreeMap::new());
+        for lists in self.each.values() {
+            all.own_type |= lists.own_type;
+            all.master = all.master.or_else(|| lists.master.clone());
+            (lists.servers.iter().cloned()).for_each(|entry| add(&mut servers, entry));
+            (lists.workgroups.iter().cloned()).for_each(|entry| add(&mut workgroups, entry));
+        }
+        all.servers = servers.into_values().collect();
+        all.workgroups = workgroups.into_values().collect();
+        self.all = all;
+    }
+}
 
 /// What the browsers of all networks know now.
 pub(super) fn lists<'a>(
@@ -260,7 +304,6 @@ pub(super) fn lists<'a>(
     with_others: bool,
     browsers: impl Iterator<Item = &'a Browsing>,
 ) -> NeighbourLists {
-    let decode = |bytes: &[u8]| page.decode(bytes).into_owned();
     let mut lists = NeighbourLists::default();
     let (mut servers_of_all, mut workgroups_of_all) = (BTreeMap::new(), BTreeMap::new());
     for browsing in browsers {
@@ -269,26 +312,15 @@ pub(super) fn lists<'a>(
         let servers = list.servers().map(|server| (server, true));
         let servers = servers.chain(list.remote_servers().map(|server| (server, false)));
         for (server, local) in servers.filter(|_| with_others) {
-            let entry = Neighbour {
-                name: decode(&server.name),
-                version: server.version,
-                server_type: server.server_type,
-                comment: decode(&server.comment),
-                local,
-            };
-            add(&mut servers_of_all, entry);
+            add(&mut servers_of_all, server_entry(page, server, local));
         }
         let workgroups = list.workgroups().map(|group| (group, true));
         let workgroups = workgroups.chain(list.remote_workgroups().map(|group| (group, false)));
         for (workgroup, local) in workgroups.filter(|_| with_others) {
-            let entry = Neighbour {
-                name: decode(&workgroup.name),
-                version: VERSION,
-                server_type: workgroup.server_type,
-                comment: decode(&workgroup.master),
-                local,
-            };
-            add(&mut workgroups_of_all, entry);
+            add(
+                &mut workgroups_of_all,
+                workgroup_entry(page, workgroup, local),
+            );
         }
         let master = browsing.master.filter(|_| !browsing.is_master());
         lists.master = lists.master.or(master.map(text));
@@ -296,6 +328,47 @@ pub(super) fn lists<'a>(
     lists.servers = servers_of_all.into_values().collect();
     lists.workgroups = workgroups_of_all.into_values().collect();
     lists
+}
+
+/// What the browser of a station without TCP/IP knows.
+pub(in super::super) fn station_lists(
+    page: CodePage,
+    base_type: u32,
+    with_others: bool,
+    heard: &Heard,
+) -> NeighbourLists {
+    let servers = heard.lists.servers.iter().filter(|_| with_others);
+    let workgroups = heard.lists.workgroups.iter().filter(|_| with_others);
+    NeighbourLists {
+        servers: servers
+            .map(|server| server_entry(page, server, true))
+            .collect(),
+        workgroups: workgroups
+            .map(|group| workgroup_entry(page, group, true))
+            .collect(),
+        master: heard.master.map(text),
+        own_type: heard.own_type & !base_type,
+    }
+}
+
+fn server_entry(page: CodePage, server: &ListedServer, local: bool) -> Neighbour {
+    Neighbour {
+        name: page.decode(&server.name).into_owned(),
+        version: server.version,
+        server_type: server.server_type,
+        comment: page.decode(&server.comment).into_owned(),
+        local,
+    }
+}
+
+fn workgroup_entry(page: CodePage, workgroup: &ListedWorkgroup, local: bool) -> Neighbour {
+    Neighbour {
+        name: page.decode(&workgroup.name).into_owned(),
+        version: VERSION,
+        server_type: workgroup.server_type,
+        comment: page.decode(&workgroup.master).into_owned(),
+        local,
+    }
 }
 
 /// Adds an entry that no other network had. What this server hears itself is better than what others list.
@@ -309,34 +382,36 @@ fn add(entries: &mut BTreeMap<String, Neighbour>, entry: Neighbour) {
 }
 
 impl SharedList {
-    fn inside(&self) -> MutexGuard<'_, NeighbourLists> {
+    fn inside(&self) -> MutexGuard<'_, Networks> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Neighbours for SharedList {
     fn servers(&self) -> Vec<Neighbour> {
-        self.inside().servers.clone()
+        self.inside().all.servers.clone()
     }
 
     fn workgroups(&self) -> Vec<Neighbour> {
-        self.inside().workgroups.clone()
+        self.inside().all.workgroups.clone()
     }
 
     fn master(&self) -> Option<String> {
-        self.inside().master.clone()
+        self.inside().all.master.clone()
     }
 
     fn own_type(&self) -> u32 {
-        self.inside().own_type
+        self.inside().all.own_type
     }
 
-    fn publish(&self, lists: NeighbourLists) {
-        *self.inside() = lists;
+    fn publish(&self, network: &str, lists: NeighbourLists) {
+        let mut inside = self.inside();
+        inside.each.insert(network.to_owned(), lists);
+        inside.unite();
     }
 }
 
 /// Whether a name is one that the browser asks for.
-pub(super) fn is_browsers(name: &NbName) -> bool {
+pub(in super::super) fn is_browsers(name: &NbName) -> bool {
     matches!(name.suffix(), 0x1b | 0x1d | 0x1e) || *name == MSBROWSE
 }

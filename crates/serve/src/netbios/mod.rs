@@ -9,7 +9,9 @@ mod shown;
 mod sockets;
 mod wins;
 
-pub(super) use browsing::SharedList;
+pub(super) use browsing::{
+    SharedList, config as browser_config, in_words, is_browsers, master_in_words, station_lists,
+};
 pub(super) use sockets::Bound;
 
 use std::{
@@ -218,7 +220,7 @@ impl Names {
             let browsing = browsing.filter_map(|node| node.browsing());
             let others = host.settings().global.netbios.browse_list;
             let lists = browsing::lists(config.code_page, self.base_type, others, browsing);
-            neighbours.publish(lists);
+            neighbours.publish("", lists);
         }
     }
 

@@ -67,6 +67,7 @@ impl Network {
             preferred_master: false,
             domain_master: false,
             wins: false,
+            answers_as_master: false,
             lm_announce: LmAnnounce::Auto,
             lm_interval_s: 60,
             sync_interval: coax_netbios::SYNC_INTERVAL,

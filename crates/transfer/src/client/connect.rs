@@ -7,13 +7,9 @@ use std::{
 };
 
 use coax_client::{Credentials, Error as SmbError, Target, profile::Profile};
-use coax_ethernet::{Interface, IpxStation, Port, Protocol, Station};
+use coax_ethernet::{Interface, IpxStation, NbfStation, Port, Protocol, Station};
 use coax_logon::secret::{Secret, SecretBytes};
-use coax_netbios::{
-    SessionError, Transport,
-    ipx::{Ipx, IpxConfig},
-    nbf::{Nbf, NbfConfig},
-};
+use coax_netbios::{SessionError, Transport, ipx::IpxConfig, nbf::NbfConfig};
 use coax_wire::{
     codepage::CodePage,
     command,
@@ -368,8 +364,8 @@ fn anonymous_may_succeed(error: &Error) -> bool {
             .any(|known| known.dos() == status.status().dos() || *known == status.status())
 }
 
-/// A station on an interface, or on the only one that is up. It has no name of its own and takes no sessions.
-fn station(via: &Via) -> Result<Station, Error> {
+/// The packet sockets of the interface that leads to a server, or of the only one that is up.
+pub(super) fn port(via: &Via) -> Result<Port, Error> {
     let (interface, protocol) = match via {
         Via::Ipx {
             interface, frame, ..
@@ -382,8 +378,13 @@ fn station(via: &Via) -> Result<Station, Error> {
         None => Interface::only(),
     };
     let interface = interface.map_err(coax_ethernet::OpenError::from)?;
-    let mac = interface.mac();
-    let port = Port::open(interface, protocol)?;
+    Ok(Port::open(interface, protocol)?)
+}
+
+/// A station on an interface. It has no name of its own and takes no sessions.
+fn station(via: &Via) -> Result<Station, Error> {
+    let port = port(via)?;
+    let mac = port.interface().mac();
     let station = match via {
         Via::Ipx {
             frame,
@@ -399,15 +400,12 @@ fn station(via: &Via) -> Result<Station, Error> {
             let random = random.as_bytes().first_chunk();
             config.first_number = u16::from_le_bytes(*random.unwrap_or(&[1, 0]));
             let only = *carriage;
-            let begin = move |now| IpxStation {
-                engine: Ipx::new(now, config),
-                only,
-            };
+            let begin = move |now| IpxStation::new(now, config, only, None);
             Station::start(port, begin, |_| {})
         }
         _ => {
             let config = NbfConfig::new(mac, Vec::new());
-            Station::start(port, move |now| Nbf::new(now, config), |_| {})
+            Station::start(port, move |now| NbfStation::new(now, config, None), |_| {})
         }
     };
     station.map_err(|error| Error::System {

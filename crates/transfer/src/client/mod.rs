@@ -3,6 +3,7 @@
 //! A [`Location`] names the server, a profile (`coax_catalog::clients`) describes the redirector, and [`Connection`]
 //! runs one operation after the other and blocks. [`local::LocalEnd`] is the local end of a copy.
 
+mod browsers;
 mod connect;
 mod connection;
 pub mod copy;
@@ -15,6 +16,7 @@ pub mod testkit;
 mod tests;
 pub mod url;
 
+pub use browsers::browsers;
 pub(crate) use connect::own_name;
 pub use connect::{Options, open};
 pub use connection::{Breaker, Connection, ops};

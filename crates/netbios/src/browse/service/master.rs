@@ -3,14 +3,14 @@
 use alloc::vec::Vec;
 
 use coax_wire::browser::{Announcement, BrowserMessage, server_type};
-use coax_wire::mailslot;
+use coax_wire::mailslot::{self, MailslotMessage};
 use coax_wire::nbt::name::{NbName, SUFFIX_WORKSTATION};
 use coax_wire::time::{Span, Time};
 
 use super::super::state::{Election, ElectionReason, Role, Search};
 use super::super::types::{BrowserEvent, SUFFIX_ELECTION, SUFFIX_MASTER};
 use super::Browser;
-use crate::datagram::{Incoming, Route};
+use crate::datagram::{Incoming, Outgoing, Route};
 
 /// Requests for the list of backup browsers before there counts as no master ([MS-BRWS] 3.2.6).
 const REQUESTS: u8 = 3;
@@ -54,11 +54,18 @@ impl<A: Copy + Eq> Browser<A> {
     }
 
     /// The master browser answered our search.
-    pub(super) fn handle_backup_list(&mut self, from: NbName, token: u32, _: &[Vec<u8>]) {
+    pub(super) fn handle_backup_list(&mut self, from: NbName, token: u32, listed: &[Vec<u8>]) {
         if self.search.sent == 0 || token != self.search.token {
             return;
         }
-        self.found_master(from);
+        // The answer may come from the workgroup's name; the master browser stands first in its own list.
+        let first = listed.first().map(|name| name.to_ascii_uppercase());
+        let first = first.and_then(|name| NbName::new(&name, SUFFIX_WORKSTATION).ok());
+        let master = match from.suffix() {
+            SUFFIX_MASTER => first.unwrap_or(from),
+            _ => from,
+        };
+        self.found_master(master);
     }
 
     fn found_master(&mut self, master: NbName) {
@@ -118,8 +125,17 @@ impl<A: Copy + Eq> Browser<A> {
         servers.extend(others.take(usize::from(count.max(1)).saturating_sub(1)));
         let answer = BrowserMessage::BackupList { token, servers };
         let to = incoming.source.with_suffix(SUFFIX_WORKSTATION);
-        let route = Route::Station(incoming.from);
-        self.send(to, false, route, mailslot::BROWSE, answer.emit());
+        let source = match self.config.answers_as_master {
+            true => incoming.destination,
+            false => self.config.computer.with_suffix(SUFFIX_WORKSTATION),
+        };
+        self.push(Outgoing {
+            source,
+            destination: to,
+            group: false,
+            route: Route::Station(incoming.from),
+            data: MailslotMessage::new(mailslot::BROWSE, answer.emit()).emit(),
+        });
     }
 
     /// The master browser wants a server to give out the list, too.

@@ -288,16 +288,19 @@ impl<A: Copy + Eq> Browser<A> {
         slot: &[u8],
         data: Vec<u8>,
     ) {
-        if self.outgoing.len() >= MAX_WAITING {
-            return;
-        }
-        self.outgoing.push_back(Outgoing {
+        self.push(Outgoing {
             source: self.config.computer.with_suffix(SUFFIX_WORKSTATION),
             destination,
             group,
             route,
             data: MailslotMessage::new(slot, data).emit(),
         });
+    }
+
+    pub(super) fn push(&mut self, outgoing: Outgoing<A>) {
+        if self.outgoing.len() < MAX_WAITING {
+            self.outgoing.push_back(outgoing);
+        }
     }
 
     pub(super) fn tell(&mut self, event: BrowserEvent) {

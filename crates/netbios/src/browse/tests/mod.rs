@@ -5,7 +5,9 @@
     clippy::panic
 )]
 
+mod churn;
 mod domain;
+mod stations;
 
 use super::*;
 use crate::datagram::{Incoming, Outgoing, Route};
@@ -38,6 +40,7 @@ fn config(computer: &str, os_level: u8) -> BrowserConfig {
         preferred_master: false,
         domain_master: false,
         wins: false,
+        answers_as_master: false,
         lm_announce: LmAnnounce::Auto,
         lm_interval_s: 60,
         sync_interval: SYNC_INTERVAL,

@@ -200,6 +200,6 @@ fn announcements_reach_the_members_of_the_workgroup() {
         .collect();
     // It arrives once in each frame type that the sender uses.
     assert_eq!(heard.len(), 8);
-    assert_eq!(heard[0], (name("SERVER<00>"), name("LAB<1e>"), mailslot(1)));
+    assert_eq!(heard[0], (name("SERVER<00>"), name("LAB<1d>"), mailslot(1)));
     assert_eq!(lan.events[2], [], "another workgroup");
 }
