@@ -3,6 +3,7 @@ the same settings. Both captures are counted by this script, which uses nothing 
 
 Numbers and sizes of frames with data must be the same. Acknowledgments depend on how often a station's thread runs: the kernel gives it
 several frames at once, and it answers them together. So a real copy has at most as many as the lab's, and at least one for each window.
+With --rate the frames come as far apart as on Ethernet, and a real copy has nearly as many as the lab's.
 Needs root (namespaces).
 """
 import argparse
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from ipx import main as ipx
 from netbeui import main as netbeui
+from netbeui.bench import limit
 from netbeui.main import Cable, capture, check, run
 
 SIZE = 2_000_000
@@ -152,13 +154,16 @@ def own_address(cable):
 
 
 def main():
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rate", default="", help="limit the cable, as in 10mbit (needs sch_tbf); frames then come one by one")
+    rate = parser.parse_args().rate
     with tempfile.TemporaryDirectory() as name, Cable() as cable:
         scratch = Path(name)
         scratch.chmod(0o755)
         folder = scratch / "share"
         folder.mkdir()
         folder.chmod(0o777)
+        limit(cable, rate)
         told = []
         with netbeui.server(cable, folder, scratch / "netbeui.json"):
             told += [compare(cable, scratch, "netbeui", way) for way in ("to-server", "to-client")]
