@@ -7,7 +7,7 @@ use coax_explain::{
 use coax_wire::time::{Span, Time};
 use serde_json::{Map, Value, json};
 
-use super::frames;
+use super::{explained::Explained, frames};
 
 /// The causes of the copy's time, largest first.
 pub(super) fn causes(capture: &Capture, copy: &Copy) -> Vec<Value> {
@@ -113,9 +113,11 @@ pub(super) fn graph(copy: &Copy) -> Option<Value> {
     }))
 }
 
-/// The names of the causes; graph points refer to their index.
-pub(super) fn names() -> Value {
-    let name = |cause: Cause| json!({"cause": cause.name(), "words": cause.label()});
+/// The names of the causes, in the words of the transport; graph points refer to their index.
+pub(super) fn names(all: &[Explained]) -> Value {
+    let transport = frames::common_transport(all);
+    let name =
+        |cause: Cause| json!({"cause": cause.name(), "words": frames::label(transport, cause)});
     Cause::ALL.into_iter().map(name).collect()
 }
 

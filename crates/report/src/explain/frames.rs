@@ -7,6 +7,7 @@ use coax_explain::{
 use serde_json::{Value, json};
 
 use super::{
+    explained::Explained,
     paper::Paper,
     words::{harmless, many, size},
 };
@@ -18,6 +19,11 @@ pub(super) fn label(transport: Transport, cause: Cause) -> &'static str {
     }
     match cause {
         Cause::ReceiveWindow => "waiting for the receiver to take more frames",
+        Cause::ZeroWindow => {
+            "waiting for a receiver that takes nothing (RNR, NO RECEIVE, closed window)"
+        }
+        Cause::SlowStart => "a send window that still grows",
+        Cause::Pacing => "spreading of frames by the sender",
         Cause::SendWindow => "too few frames in flight (the sender's window)",
         Cause::NagleDelayedAck => "waiting for delayed acknowledgments",
         Cause::FastRecovery => "sending again what the receiver rejected",
@@ -35,6 +41,20 @@ pub(super) fn label_of(capture: &Capture, copy: &Copy, cause: Cause) -> &'static
 pub(super) fn transport_of(capture: &Capture, copy: &Copy) -> Transport {
     let connection = capture.connections.get(copy.connection);
     connection.map_or(Transport::Tcp, Connection::transport)
+}
+
+/// The transport whose words the legend of a page uses: that of its copies, if all have the same one.
+pub(super) fn common_transport(all: &[Explained]) -> Transport {
+    let mut transports = all.iter().flat_map(|explained| {
+        let capture = &explained.capture;
+        let copies = capture.copies.iter();
+        copies.map(|copy| transport_of(capture, copy))
+    });
+    let first = transports.next().unwrap_or_default();
+    match transports.all(|other| other == first) {
+        true => first,
+        false => Transport::Tcp,
+    }
 }
 
 /// For example `SMB1 over NetBEUI`.

@@ -65,7 +65,7 @@ fn object(all: &[Explained]) -> Value {
         }
     }
     if let Some(fields) = report.as_object_mut() {
-        fields.insert("causes".to_owned(), breakdown::names());
+        fields.insert("causes".to_owned(), breakdown::names(all));
         fields.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
     }
     report

@@ -99,3 +99,34 @@ fn a_page_takes_its_name_when_it_is_whole() {
     );
     assert!(write(&folder.path().join("missing/report.html"), &[]).is_err());
 }
+
+#[test]
+fn the_legend_of_a_capture_without_tcp_does_not_name_tcp() {
+    let words = |explained: Explained| {
+        let value = object(&[explained]);
+        let causes = value.get("causes").and_then(Value::as_array).unwrap();
+        let words = causes
+            .iter()
+            .filter_map(|cause| cause.get("words")?.as_str());
+        words.map(str::to_owned).collect::<Vec<String>>()
+    };
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/captures/dos-win98-netbeui.pcap"
+    );
+    let bytes = std::fs::read(path).unwrap();
+    let netbeui = Explained {
+        capture: coax_explain::explain(bytes.as_slice()).unwrap(),
+        ..hostile()
+    };
+    assert!(!netbeui.capture.copies.is_empty());
+    let of_tcp = words(hostile());
+    let of_netbeui = words(netbeui);
+    assert!(of_tcp.iter().any(|words| words.contains("(RTO)")));
+    for words in &of_netbeui {
+        for term in ["RTO", "ACK", "slow start", "congestion window"] {
+            assert!(!words.contains(term), "{words}");
+        }
+    }
+    assert!(of_netbeui.contains(&"waiting for the sender's timer after a loss".to_owned()));
+}
