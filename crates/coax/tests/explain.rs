@@ -185,6 +185,11 @@ fn advice_becomes_a_diff_of_the_users_files_that_patch_applies() {
     let state = |id: &str| &advice.iter().find(|one| one["id"] == id).unwrap()["state"];
     assert_eq!(state("nt-larger-request-buffer-and-window"), "changed");
     assert_eq!(state("nt-larger-request-buffer"), "included");
+    let changed = advice.iter().filter(|one| one["state"] == "changed");
+    assert!(changed.clone().count() == 1);
+    for one in changed {
+        assert_eq!(changes["predicted_s"], one["predicted_s"]);
+    }
     let predicted: Vec<f64> = advice
         .iter()
         .filter_map(|one| one["predicted_s"][1].as_f64())
@@ -263,4 +268,46 @@ fn advice_that_the_files_have_or_cannot_hold_is_said() {
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains(why) && output.stdout.is_empty(), "{said}");
     }
+}
+
+#[test]
+fn several_changes_of_a_diff_are_also_predicted_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let values = [
+        "size=300kB",
+        "client.machine=fast",
+        "client.stack.receive_window=2920",
+        "server.config.read_raw=false",
+        "server.stack.nagle=standard",
+        "link.delay=5 ms",
+    ];
+    let mut arguments = vec!["wfw-486"];
+    arguments.extend(values.iter().flat_map(|value| ["--set", value]));
+    let pcap = lab_capture(folder.path(), &arguments);
+    let conf = folder.path().join("smb.conf");
+    fs::write(&conf, "[global]\nread raw = no\n").unwrap();
+    let run = |more: &[&str]| {
+        let mut all = vec![pcap.as_str(), "--config", conf.to_str().unwrap()];
+        all.extend(more);
+        explain(&all)
+    };
+    let told = json(&run(&["--json"]));
+    let changes = &told["captures"][0]["file_changes"];
+    let advice = changes["advice"].as_array().unwrap();
+    let changed: Vec<f64> = advice
+        .iter()
+        .filter(|one| one["state"] == "changed")
+        .filter_map(|one| one["predicted_s"][1].as_f64())
+        .collect();
+    assert!(changed.len() > 1, "{advice:?}");
+    let together = changes["predicted_s"][1].as_f64().unwrap();
+    assert!(
+        changed.iter().all(|alone| together <= alone * 1.02),
+        "{changes}"
+    );
+    let text = String::from_utf8(run(&[]).stdout).unwrap();
+    assert!(
+        text.contains("With the whole diff: would take about"),
+        "{text}"
+    );
 }

@@ -147,7 +147,9 @@ impl<'a> Changes<'a> {
                 return Err(not_held(why.unwrap_or_default()));
             }
             if results.iter().any(|done| matches!(done, Ok(Some(_)))) {
-                notes.extend(known.advice.as_deref());
+                // the line has it already
+                let is_news = |note: &&str| line.value.as_deref() != Some(*note);
+                notes.extend(known.advice.as_deref().filter(is_news));
             }
         }
         Ok((lines, notes))

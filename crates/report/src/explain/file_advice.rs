@@ -73,6 +73,8 @@ pub struct FileChanges {
     pub advice: Vec<FileAdvice>,
     /// The changed lines as a unified diff.
     pub diff: String,
+    /// Predicted time of the copy with all changes of the diff that the lab can simulate; `None` if it simulated none.
+    pub predicted: Option<Range>,
     /// What hinders `patch`, and lines that cannot be.
     pub notes: Vec<String>,
 }

@@ -39,6 +39,7 @@ pub(super) fn section(out: &mut Paper, changes: Option<&FileChanges>) -> std::fm
         }
         of_state.try_for_each(|one| one_advice(out, one))?;
     }
+    whole_diff(out, changes)?;
     for note in &changes.notes {
         out.prose("  note: ", &harmless(note))?;
     }
@@ -70,6 +71,26 @@ fn one_advice(out: &mut Paper, one: &FileAdvice) -> std::fmt::Result {
     Ok(())
 }
 
+/// The time with all changes, if there are several.
+fn whole_diff(out: &mut Paper, changes: &FileChanges) -> std::fmt::Result {
+    let of_diff = |one: &&FileAdvice| one.state == FileState::Changed;
+    let made: Vec<&FileAdvice> = changes.advice.iter().filter(of_diff).collect();
+    let Some(range) = changes.predicted.filter(|_| made.len() > 1) else {
+        return Ok(());
+    };
+    let without = made.iter().filter(|one| one.predicted.is_none());
+    let without: Vec<&str> = without.map(|one| one.id.as_str()).collect();
+    let without = match without.as_slice() {
+        [] => String::new(),
+        ids => format!(" (without {}, not simulated)", ids.join(", ")),
+    };
+    let time = gain::seconds(&range);
+    out.prose(
+        "  ",
+        &format!("With the whole diff: would take about {time}{without}"),
+    )
+}
+
 /// A line without control characters, but with the carriage return of DOS.
 fn printable(line: &str) -> String {
     let keep = |c: char| !c.is_control() || matches!(c, '\n' | '\r' | '\t');
@@ -95,6 +116,7 @@ pub(super) fn as_json(changes: Option<&FileChanges>) -> Value {
         "files": changes.files,
         "advice": changes.advice.iter().map(one).collect::<Vec<_>>(),
         "diff": changes.diff,
+        "predicted_s": changes.predicted.map(|range| [range.low, range.mid, range.high]),
         "notes": changes.notes,
     })
 }

@@ -64,6 +64,26 @@ fn of_copy(capture: &Capture, copy: &Copy, suggestions: &mut [Suggestion]) -> Pr
     }
 }
 
+/// The predicted time of a copy with all of these suggestions; `None` if none of them was simulated. Where two change the same
+/// value, the first counts, as in a diff of files.
+pub fn together(capture: &Capture, copy: &Copy, suggestions: &[&Suggestion]) -> Option<Range> {
+    let is_simulated = |one: &&&Suggestion| one.predicted.is_some();
+    let simulated: Vec<_> = suggestions.iter().filter(is_simulated).collect();
+    if let [one] = simulated.as_slice() {
+        return one.predicted;
+    }
+    let mut changes: Vec<(String, toml::Value)> = Vec::new();
+    for (path, value) in simulated.iter().flat_map(|one| &one.advice.lab) {
+        if changes.iter().all(|(known, _)| known != path) {
+            changes.push((path.clone(), value.clone()));
+        }
+    }
+    if changes.is_empty() {
+        return None;
+    }
+    Model::of(capture, copy).ok()?.predict(&changes).ok()
+}
+
 /// Sort key: first large effects by size, then changes without a simulation, then small effects.
 fn rank(suggestion: &Suggestion, measured: f64) -> f64 {
     match suggestion.predicted {

@@ -37,6 +37,7 @@ use coax_wire::time::Time;
 pub use effect::sorted as ranked_advice;
 pub use explained::{CopyAdvice, Explained, Prediction, Suggestion};
 pub use file_advice::{FileAdvice, FileChanges, FileState};
+pub use gain::together;
 
 /// Reads one capture; `-` is standard input. `client` replaces the recognised client.
 ///

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use coax_explain::recognise::{Change, Place};
 use coax_report::explain::{
-    Explained, FileAdvice, FileChanges, FileState, Suggestion, ranked_advice,
+    Explained, FileAdvice, FileChanges, FileState, Suggestion, ranked_advice, together,
 };
 use coax_settings::{Changes, Effect, File, Import, Outcome, Role, WantedChange, WantedLine};
 
@@ -51,11 +51,14 @@ pub(super) fn changes(import: &Import, explained: &Explained) -> FileChanges {
         .and_then(|share| share.rsplit('\\').next());
     let mut changes = Changes::of(import, share);
     let [worth, without] = ranked_advice(copy, advice);
+    let mut made = Vec::new();
     for suggestion in worth {
         let wanted: Vec<WantedChange> = suggestion.advice.changes.iter().map(wanted).collect();
         let outcome = changes.add(&wanted);
+        made.extend(matches!(outcome, Outcome::Changed { .. }).then_some(suggestion));
         found.advice.push(told(suggestion, outcome));
     }
+    found.predicted = together(&explained.capture, copy, &made);
     let no_effect = |one: &Suggestion| FileAdvice {
         state: FileState::NoEffect,
         ..told(one, Outcome::NotHeld(Vec::new()))

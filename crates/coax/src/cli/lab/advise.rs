@@ -137,5 +137,6 @@ fn as_json(found: &Advice) -> Value {
             "note": step.note, "source": step.source,
         })
     });
-    json!({ "now_s": found.now_s, "steps": steps.collect::<Vec<_>>(), "runs": found.runs, "diff": found.diff })
+    let predicted_s = found.steps.last().map(|step| step.after_s);
+    json!({ "now_s": found.now_s, "predicted_s": predicted_s, "steps": steps.collect::<Vec<_>>(), "runs": found.runs, "diff": found.diff })
 }
