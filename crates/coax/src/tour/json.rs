@@ -12,6 +12,7 @@ pub fn report(tour: &Tour) -> Value {
         json!({
             "scenario": slow.scenario,
             "title": slow.title,
+            "command": slow.command(),
             "truth": {"cause": slow.truth.0, "share": slow.truth.1},
             "capture": explain::json::capture(capture),
         })

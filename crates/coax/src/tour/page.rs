@@ -56,8 +56,11 @@ fn page(tour: &Tour) -> String {
     before.push_str("<ul>\n");
     for (slow, capture) in tour.slow.iter().zip(&tour.explained) {
         let (title, account) = (escaped(&slow.title), escaped(&text::account(slow)));
-        let file = escaped(&capture.name);
-        let _ = writeln!(before, "<li>{title} ({file}). {account}</li>");
+        let (file, command) = (escaped(&capture.name), escaped(&slow.command()));
+        let _ = writeln!(
+            before,
+            "<li>{title} ({file}). {account} <code>{command}</code></li>"
+        );
     }
     before.push_str("</ul>\n</section>\n");
     html::page_after("coax tour", &before, &tour.explained)

@@ -16,8 +16,19 @@ pub struct Slow {
     pub scenario: &'static str,
     /// What that is of.
     pub title: String,
+    /// What is changed in the scenario: keys and values.
+    pub changes: &'static [(&'static str, &'static str)],
     /// What the lab knows to have taken most of the time, and its share of it.
     pub truth: (&'static str, f64),
+}
+
+impl Slow {
+    /// The command that simulates it.
+    pub fn command(&self) -> String {
+        let sets = self.changes.iter();
+        let sets = sets.map(|(key, value)| format!(" --set \"{key}={value}\""));
+        format!("coax lab run {}{}", self.scenario, sets.collect::<String>())
+    }
 }
 
 /// Scenarios, and what is changed in them: the size, so that the captures stay small, the way, and a path through a switch or
@@ -54,7 +65,7 @@ pub(super) fn all(told: &mut dyn FnMut(Event<'_>)) -> Result<(Vec<Slow>, Vec<Exp
 
 fn one(
     name: &'static str,
-    changes: &[(&str, &str)],
+    changes: &'static [(&'static str, &'static str)],
     folder: &std::path::Path,
 ) -> Result<(Slow, Explained)> {
     let mut scenario = data::scenario(name)?;
@@ -69,6 +80,7 @@ fn one(
     let slow = Slow {
         scenario: name,
         title: summary.title.clone(),
+        changes,
         truth: summary.dominant(),
     };
     Ok((slow, explained))
