@@ -169,8 +169,9 @@ fn closed(runs: &[Run]) -> Vec<Option<f64>> {
 fn ranges_contain_the_true_values_and_times_as_often_as_they_say() {
     let all = coverage(0..30, 32, closed);
     println!("{all:?}");
-    // 90 % of 90 are 81, of 60 are 54; the bounds are four deviations of a binomial distribution away
-    assert!((70..90).contains(&all.values.0), "{all:?}");
+    // 90 % of 90 are 81, of 60 are 54; the lower bounds are four deviations of a binomial distribution away, and ranges of values may
+    // contain more, because they are made wider than those of the sample
+    assert!(all.values.0 >= 70, "{all:?}");
     assert!((45..60).contains(&all.times.0), "{all:?}");
 }
 
@@ -183,7 +184,7 @@ fn simulated_machines_are_found_again_from_three_copies() {
     assert!(all.worst < 0.3, "{all:?}");
 }
 
-/// The figures of docs/evidence/fit.md: `cargo test -p coax-fit --lib -- --ignored --nocapture`.
+/// More machines: `tests/lab/coverage.py`, whose figures docs/evidence/fit.md has.
 #[test]
 #[ignore = "takes minutes"]
 fn coverage_of_simulated_machines() {

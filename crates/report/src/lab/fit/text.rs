@@ -38,8 +38,8 @@ fn seconds(time: f64) -> String {
 }
 
 /// How often the ranges were right: docs/evidence/fit.md.
-const COVERAGE: &str = "\nRanges of values are narrower than 90 %: on simulated machines with known values, 36 of 48 (75 %) were inside. \
-    Of times, 28 of 32 (88 %) were.\n";
+const COVERAGE: &str = "\nHow often ranges of 90 % were right on 48 simulated machines with known values: 140 of 144 values (97 %) and 82 of 96 \
+    times (85 %) were inside.\n";
 
 /// The whole report.
 pub fn text(found: &Estimate) -> String {
