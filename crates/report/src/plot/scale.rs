@@ -67,6 +67,14 @@ impl Scale {
         self.log
     }
 
+    /// An axis's name, which says that its scale is logarithmic.
+    pub fn titled(&self, name: &str) -> String {
+        match self.is_log() {
+            true => format!("{name}, logarithmic scale"),
+            false => name.to_owned(),
+        }
+    }
+
     /// The smallest quantity.
     pub const fn least(&self) -> f64 {
         self.from

@@ -91,8 +91,17 @@ fn draw(svg: &mut Svg, top: f64, cells: &[&Cell]) {
     for (at, cell) in cells.iter().enumerate() {
         row(svg, area, &scale, area.y + at as f64 * ROW, cell);
     }
+    let head = (area.right() + 8.0, area.y - 2.0);
+    svg.text(head, Anchor::Start, "tiny faint", "lab : published = ratio");
     let unit = cells.first().map_or("", |cell| cell.unit);
-    axis(svg, area, plot::Side::Below, &scale, &ticks, unit);
+    axis(
+        svg,
+        area,
+        plot::Side::Below,
+        &scale,
+        &ticks,
+        &scale.titled(unit),
+    );
 }
 
 fn row(svg: &mut Svg, area: Area, scale: &Scale, y: f64, cell: &Cell) {

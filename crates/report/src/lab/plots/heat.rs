@@ -306,7 +306,8 @@ fn legend(svg: &mut Svg, (x, y): (f64, f64), scale: &Scale, limit: f64) {
         Scale::linear(ends, pixels)
     };
     let ticks = shown.ticks(6);
-    axis(svg, area, plot::Side::Below, &shown, &ticks, "seconds");
+    let name = shown.titled("seconds");
+    axis(svg, area, plot::Side::Below, &shown, &ticks, &name);
     if limit.is_finite() {
         let at = (area.right() + 30.0, area.y + 6.0);
         let line = format!("M{:.1} {:.1}H{:.1}", at.0, at.1, at.0 + 24.0);
@@ -314,7 +315,7 @@ fn legend(svg: &mut Svg, (x, y): (f64, f64), scale: &Scale, limit: f64) {
         svg.path(&line, "contour");
         let share = (GOOD_ENOUGH - 1.0) * 100.0;
         let text = format!(
-            "border of {} s: {share:.0} % more than the fastest",
+            "good enough: {} s, {share:.0} % more than the fastest",
             number(limit)
         );
         svg.text((at.0 + 30.0, at.1 + 4.0), Anchor::Start, "small", &text);

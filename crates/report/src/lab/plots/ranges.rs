@@ -54,7 +54,8 @@ pub fn ranges(found: &Estimate) -> String {
         predicted(&mut svg, (area, y), &scale, one);
         y += ROW;
     }
-    axis(&mut svg, area, plot::Side::Below, &scale, &ticks, "seconds");
+    let name = scale.titled("seconds");
+    axis(&mut svg, area, plot::Side::Below, &scale, &ticks, &name);
     svg.finish()
 }
 
