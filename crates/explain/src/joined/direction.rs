@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use coax_capture::Flags;
+use coax_capture::{Flags, Transport};
+
+use crate::netbios::marks;
 
 use super::{
     clock::Clock,
@@ -32,6 +34,8 @@ pub(super) struct Ack {
     pub(super) edge: u64,
     /// It carried no data.
     pub(super) is_pure: bool,
+    /// It asks for frames again (without TCP).
+    pub(super) rejects: bool,
 }
 
 /// See the module.
@@ -50,9 +54,13 @@ pub(super) struct Direction {
     pub(super) delivered: Vec<(i64, u64)>,
     /// When bytes up to a place had been sent for the first time.
     pub(super) progress: Vec<(i64, u64)>,
+    /// When either side asked what had arrived, at its sender (without TCP).
+    pub(super) polls: Vec<i64>,
     /// The shortest one-way delay, nanoseconds.
     pub(super) base: i64,
     pub(super) mss: u64,
+    /// What carries it.
+    pub(super) transport: Transport,
     /// Ends of messages, and their starts.
     pub(super) marks: Vec<(Mark, u64, u64)>,
 }
@@ -139,6 +147,8 @@ impl BothEnds<'_> {
             progress: progress(&sends),
             base: 0,
             mss,
+            transport: self.client.ends[0].transport(),
+            polls: self.polls(sender),
             marks: marks(half, offsets),
             places,
             sends,
@@ -159,6 +169,17 @@ impl BothEnds<'_> {
             end: offsets.of(end_seq),
             again: start < before,
         }
+    }
+
+    /// Polls without data as that end's capture has them.
+    fn polls(&self, end: usize) -> Vec<i64> {
+        let is_framed = !self.client.is_tcp();
+        let packets = self.log(end).halves.iter().flat_map(|half| &half.packets);
+        let polls = packets.filter(|packet| packet.len == 0 && packet.flags.has(marks::POLL));
+        let polls = polls.filter(|_| is_framed);
+        let mut polls: Vec<i64> = polls.map(|packet| self.at(end, packet.at)).collect();
+        polls.sort_unstable();
+        polls
     }
 
     /// Acknowledgments of a direction's data as that end's capture has them.
@@ -192,6 +213,7 @@ impl BothEnds<'_> {
                     ack,
                     edge: if has_syns { ack + window } else { u64::MAX },
                     is_pure: packet.len == 0,
+                    rejects: !self.client.is_tcp() && packet.flags.has(marks::REJECTS),
                 }
             })
             .collect()
@@ -301,6 +323,8 @@ impl Direction {
             progress: progress(&sends),
             base: acks.first().map_or(0, |ack| ack.at / 2),
             mss: len,
+            transport: Transport::Tcp,
+            polls: Vec::new(),
             marks: starts.windows(2).filter_map(mark).collect(),
             places: by_place(&sends),
             lost: Vec::new(),
@@ -427,6 +451,8 @@ mod tests {
             progress: Vec::new(),
             base: 0,
             mss: 1448,
+            transport: Transport::Tcp,
+            polls: Vec::new(),
             // a keep-alive of 4 bytes lies between both
             marks: vec![mark(1, 42), mark(46, 87)],
         };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use coax_capture::{Content, Dissector, Endpoint, Error, Flags, Reader, Segment};
+use coax_capture::{Content, Dissector, Endpoint, Error, Flags, Reader, Segment, Transport};
 use coax_cause::Account;
 use coax_wire::{
     header::{Flags as SmbFlags, Header, PROTOCOL},
@@ -10,6 +10,7 @@ use coax_wire::{
     time::Time,
 };
 
+use crate::netbios::{NetbiosStage, marks};
 use crate::session::{Boundaries, Chunk, Framer, Message, Moment, Sink, Verdict};
 use crate::tcp::ends_of;
 
@@ -18,7 +19,7 @@ pub(super) const MAX_PACKETS: usize = 4 << 20;
 /// Connections of one file that are kept.
 const MAX_CONNECTIONS: usize = 1 << 16;
 
-/// A TCP segment as it was captured.
+/// A segment as it was captured: one of TCP, or what a frame of NetBEUI or IPX is read as.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
     /// Nanoseconds of the file's clock.
@@ -26,6 +27,7 @@ pub(super) struct Packet {
     pub(super) seq: u32,
     pub(super) ack: u32,
     pub(super) len: u32,
+    /// That of IP. Frames without IP have a number made of their data instead: other sessions have the same numbers.
     pub(super) identification: u32,
     pub(super) window: u16,
     pub(super) flags: Flags,
@@ -54,6 +56,8 @@ pub(super) struct Half {
     pub(super) window_scale: Option<u8>,
     pub(super) has_syn: bool,
     framer: Framer,
+    /// Bytes in front of each message.
+    header_len: u64,
     /// Bytes of messages that ended.
     framed: u64,
     /// Sequence number of the next byte to frame.
@@ -83,14 +87,25 @@ impl FileLog {
         let mut log = Self::default();
         let mut reader = Reader::new(file)?;
         let mut dissector = Dissector::default();
+        let mut netbios = NetbiosStage::default();
         while let Some(packet) = reader.next_packet()? {
             let moment = Moment {
                 at: packet.at,
                 frame: packet.number,
             };
-            if let Content::Tcp(segment) = dissector.dissect(&packet) {
-                log.add(&segment, moment)?;
+            let mut outcome = Ok(());
+            let mut add = |segment: &Segment<'_>, at: Moment| {
+                if outcome.is_ok() {
+                    outcome = log.add(segment, at);
+                }
+            };
+            match dissector.dissect(&packet) {
+                Content::Tcp(segment) => add(&segment, moment),
+                Content::NetBeui(frame) => netbios.netbeui(&frame, moment, &mut add),
+                Content::Ipx(packet) => netbios.ipx(&packet, moment, &mut add),
+                _ => {}
             }
+            outcome?;
         }
         for half in log.connections.iter_mut().flat_map(|log| &mut log.halves) {
             half.packets.sort_by_key(|packet| packet.at);
@@ -113,7 +128,7 @@ impl FileLog {
         self.packets += 1;
         if self.packets > MAX_PACKETS {
             let why = format!(
-                "more than {MAX_PACKETS} TCP segments: cut a shorter part out with editcap -A and -B"
+                "more than {MAX_PACKETS} packets: cut a shorter part out with editcap -A and -B"
             );
             return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, why).into());
         }
@@ -127,8 +142,12 @@ impl FileLog {
         let is_first_syn = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
         let connection = self.connections.get(index);
         let is_repeat = |log: &Log| {
+            // each session without TCP begins with the same number
+            let mut packets = log.halves.iter().flat_map(|half| &half.packets);
+            let is_fresh = log.is_tcp() || !packets.any(|packet| packet.len > 0);
             let first = log.halves[0].packets.first();
-            first.is_some_and(|first| first.seq == segment.seq && first.flags.has(Flags::SYN))
+            let is_same = |first: &Packet| first.seq == segment.seq && first.flags.has(Flags::SYN);
+            is_fresh && first.is_some_and(is_same)
         };
         is_first_syn && connection.is_some_and(|log| !is_repeat(log))
     }
@@ -137,10 +156,11 @@ impl FileLog {
 impl Log {
     fn new(segment: &Segment<'_>, moment: Moment) -> Self {
         let ends = ends_of(segment);
-        let framing = if ends[1].port == 445 {
-            Framing::Direct
-        } else {
-            Framing::Nbt
+        let is_tcp = segment.from.transport() == Transport::Tcp;
+        let (boundaries, header_len) = match ends[1].port {
+            _ if !is_tcp => (Boundaries::Marked, 0),
+            445 => (Boundaries::Headers(Framing::Direct), HEADER_LEN),
+            _ => (Boundaries::Headers(Framing::Nbt), HEADER_LEN),
         };
         let is_partial = !segment.flags.has(Flags::SYN);
         let half = || Half {
@@ -150,7 +170,8 @@ impl Log {
             mss: None,
             window_scale: None,
             has_syn: false,
-            framer: Framer::new(Boundaries::Headers(framing), is_partial),
+            framer: Framer::new(boundaries, is_partial),
+            header_len: header_len as u64,
             framed: 0,
             next: 0,
             latest_len: None,
@@ -167,6 +188,11 @@ impl Log {
         if let Some(half) = self.halves.get_mut(side) {
             half.add(segment, moment);
         }
+    }
+
+    /// Whether TCP carries it.
+    pub(super) fn is_tcp(&self) -> bool {
+        self.ends[0].transport() == Transport::Tcp
     }
 
     /// Whether messages of SMB1 were found in both directions.
@@ -190,7 +216,10 @@ impl Half {
             seq: segment.seq,
             ack: segment.ack,
             len: segment.len,
-            identification: segment.identification,
+            identification: match segment.from.transport() {
+                Transport::Tcp => segment.identification,
+                _ => fingerprint(segment.data),
+            },
             window: segment.window,
             flags: segment.flags,
         });
@@ -206,7 +235,9 @@ impl Half {
         }
         let ahead = segment.seq.wrapping_sub(self.next) as i32;
         let before = self.marks.len();
+        let is_tcp = segment.from.transport() == Transport::Tcp;
         let mut sink = Marks {
+            header_len: self.header_len,
             marks: &mut self.marks,
             framed: &mut self.framed,
             latest_len: &mut self.latest_len,
@@ -223,7 +254,7 @@ impl Half {
             bytes: segment.data.get(known as usize..).unwrap_or_default(),
             len: u64::from(segment.len - known),
             moment,
-            ends: false,
+            ends: !is_tcp && segment.flags.has(marks::END),
         };
         self.framer.push(chunk, &none, &mut sink);
         self.next = segment.seq.wrapping_add(segment.len);
@@ -236,6 +267,7 @@ impl Half {
 
 /// Notes where messages end.
 struct Marks<'a> {
+    header_len: u64,
     marks: &'a mut Vec<Mark>,
     framed: &'a mut u64,
     latest_len: &'a mut Option<u64>,
@@ -243,7 +275,7 @@ struct Marks<'a> {
 
 impl Sink for Marks<'_> {
     fn message(&mut self, message: Message<'_>) {
-        let len = message.len.saturating_add(HEADER_LEN as u64);
+        let len = message.len.saturating_add(self.header_len);
         *self.framed = self.framed.saturating_add(len);
         if message.kind == PacketType::KeepAlive {
             return;
@@ -265,6 +297,15 @@ impl Sink for Marks<'_> {
     fn expected(&self) -> Option<u64> {
         *self.latest_len
     }
+}
+
+/// A number made of the first bytes, which both captures kept (FNV-1a).
+fn fingerprint(data: &[u8]) -> u32 {
+    const KEPT: usize = 48;
+    let data = data.iter().take(KEPT);
+    data.fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+    })
 }
 
 /// The time in nanoseconds as a [`Time`].

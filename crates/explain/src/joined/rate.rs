@@ -37,6 +37,8 @@ pub(super) struct Carried {
     pub(super) wire: u64,
     /// Which connection it is of.
     pub(super) of: usize,
+    /// What carries that.
+    pub(super) transport: Transport,
 }
 
 /// What the path carried in a direction, of all connections, by arrival.
@@ -47,7 +49,8 @@ pub(super) fn carried(directions: &[&Direction]) -> Vec<Carried> {
             // it is unknown which transmission arrived
             sent: direction.sent_at(arrival.start).filter(|_| !arrival.again),
             arrived: arrival.at,
-            wire: wire(arrival, direction.mss),
+            wire: wire(arrival, direction),
+            transport: direction.transport,
             of,
         }));
     }
@@ -56,9 +59,15 @@ pub(super) fn carried(directions: &[&Direction]) -> Vec<Carried> {
 }
 
 /// Bytes on the wire of what the card may have captured as one segment.
-fn wire(segment: &Segment, mss: u64) -> u64 {
+fn wire(segment: &Segment, direction: &Direction) -> u64 {
     let len = segment.end - segment.start;
-    len + len.div_ceil(mss.max(1)) * (Transport::Tcp.overhead() + 12)
+    match direction.transport {
+        // time stamps are usual
+        Transport::Tcp => {
+            len + len.div_ceil(direction.mss.max(1)) * (Transport::Tcp.overhead() + 12)
+        }
+        other => len + other.overhead(),
+    }
 }
 
 /// The rate of a path.
@@ -73,7 +82,7 @@ pub(super) struct Rate {
 /// The rate of the path, if packets were queued. Packets that left together have no others between them; others that were
 /// queued may have. So if the former follow each other much faster, they show the rate, and other traffic takes the rest.
 pub(super) fn rate(carried: &[Carried], base: i64) -> Option<Rate> {
-    let usual = ns_per_byte(carried, base)?;
+    let usual = ns_per_byte(carried, base).or_else(|| by_size(carried))?;
     let alone = bursts(carried, usual).filter(|alone| alone * MAX_SPREAD < usual);
     Some(Rate {
         ns_per_byte: alone.unwrap_or(usual),
@@ -141,6 +150,33 @@ fn ns_per_byte(carried: &[Carried], base: i64) -> Option<f64> {
     }
     samples.extend(run.and_then(sample));
     middle(samples, all).or_else(|| middle(short_runs(carried, base), all))
+}
+
+/// The rate where no packet waits for another, as in direct hosting over IPX with one packet in a message: large packets take
+/// longer than small ones by their bytes. Of packets without TCP only: no card cuts those, so each has its own time.
+fn by_size(carried: &[Carried]) -> Option<f64> {
+    /// Packets of each kind, at least.
+    const MIN_PACKETS: usize = 8;
+    let most = carried.iter().map(|packet| packet.wire).max()?;
+    let least = |of: &dyn Fn(u64) -> bool| {
+        let packets = carried.iter().filter(|packet| of(packet.wire));
+        let timed = packets.filter_map(|packet| Some((packet.arrived - packet.sent?, packet.wire)));
+        let mut packets: Vec<(i64, u64)> = timed.collect();
+        packets.sort_unstable();
+        (packets.len() >= MIN_PACKETS).then(|| packets.first().copied())?
+    };
+    if carried
+        .iter()
+        .any(|packet| packet.transport == Transport::Tcp)
+    {
+        return None;
+    }
+    let (small, large) = (
+        least(&|wire| wire * 4 <= most)?,
+        least(&|wire| wire * 10 >= most * 9)?,
+    );
+    let pace = (large.0 - small.0) as f64 / large.1.abs_diff(small.1).max(1) as f64;
+    Some(pace).filter(|pace| *pace > 0.0)
 }
 
 /// Samples of runs that are too short to hide how packets are delivered: each is full packets that follow a full one, the
@@ -268,6 +304,7 @@ mod tests {
                     arrived: sent + BASE + (place + 1) * 120_000,
                     wire: 1500,
                     of: 0,
+                    transport: Transport::Tcp,
                 }
             })
         };
@@ -291,6 +328,7 @@ mod tests {
                 arrived: number * 1_440_000 + BASE + 5_000_000 + (place + 1) * 120_000,
                 wire: 1500,
                 of: 0,
+                transport: Transport::Tcp,
             })
         };
         let shared: Vec<Carried> = (0..100).flat_map(burst).collect();

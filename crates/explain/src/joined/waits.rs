@@ -1,6 +1,7 @@
 //! What a sender waited for between two segments of its data: its peer's window, its own congestion window, Nagle's rule, a
 //! loss, or its own program.
 
+use coax_capture::Transport;
 use coax_cause::Cause;
 
 use super::direction::{Ack, Direction, Segment};
@@ -11,6 +12,10 @@ use crate::constants::{MAX_REACTION, MIN_DELAYED_ACK, MIN_PROBE_TIMEOUT, WINDOW_
 const MIN_WAIT: i64 = 50_000;
 /// A sender that waits longer than this with data in flight, without an acknowledgment, waits for its program.
 const MAX_PACING: i64 = 5_000_000;
+/// A sender without TCP that asks what arrived after such a silence does so because its timer expired, nanoseconds.
+const MIN_REPLY_TIMER: i64 = 100_000_000;
+/// What a station sends within this time after the answer to a poll waited for it, nanoseconds.
+const MAX_ANSWER: i64 = 20_000_000;
 /// Segments in which a growing congestion window shows.
 const GROWTH: usize = 32;
 
@@ -107,6 +112,8 @@ struct News {
     room: u64,
     last: Option<Ack>,
     last_new: Option<Ack>,
+    /// The receiver asked for frames again.
+    rejects: bool,
 }
 
 impl News {
@@ -146,6 +153,7 @@ impl Walk<'_> {
             room: self.edge.saturating_sub(self.highest),
             last: None,
             last_new: None,
+            rejects: false,
         };
         while let Some(ack) = self
             .direction
@@ -155,6 +163,7 @@ impl Walk<'_> {
         {
             self.next_ack += 1;
             news.last = Some(*ack);
+            news.rejects |= ack.rejects;
             if ack.ack > self.acked || ack.edge > self.edge {
                 news.room = self.edge.saturating_sub(self.highest);
                 (news.acked, news.edge) = (self.acked, self.edge);
@@ -171,6 +180,15 @@ impl Walk<'_> {
             return;
         }
         let in_message = !self.direction.begins_message(send.start);
+        if self.polled(before.at, send.at) {
+            self.gaps.push(Gap {
+                from: before.at,
+                to: send.at,
+                wait: Wait::Tcp(Cause::Timeout),
+                in_message,
+            });
+            return;
+        }
         let wait = match self.wait(place, send, before, news, in_message) {
             Wait::Tcp(Cause::SendWindow) if self.has_filled && news.is_nearly_full() => {
                 Wait::Tcp(Cause::ReceiveWindow)
@@ -233,7 +251,9 @@ impl Walk<'_> {
                 Wait::Own
             };
         }
-        let is_small = len < self.direction.mss.saturating_sub(12);
+        // Nagle's rule is TCP's
+        let is_tcp = self.direction.transport == Transport::Tcp;
+        let is_small = is_tcp && len < self.direction.mss.saturating_sub(12);
         if may_be_free {
             return Wait::Own;
         }
@@ -246,6 +266,16 @@ impl Walk<'_> {
             return Wait::Own;
         }
         self.congestion(place)
+    }
+
+    /// Whether a wait ended with the expiry of a timer: one side asked what had arrived, and the sender went on as soon as that
+    /// was answered. A poll of an idle link has no such sequel.
+    fn polled(&self, after: i64, upto: i64) -> bool {
+        let polls = &self.direction.polls;
+        let place = polls.partition_point(|at| *at <= upto);
+        let last = place.checked_sub(1).and_then(|place| polls.get(place));
+        let answered = self.round.saturating_mul(2) + MAX_ANSWER;
+        last.is_some_and(|at| *at >= after + MIN_REPLY_TIMER && upto - at <= answered)
     }
 
     /// Whether the sender received a message in that time: before that, its program may have had nothing to send.
@@ -307,8 +337,12 @@ impl Walk<'_> {
         let silence = quiet_since.map_or(0, |since| send.at - since);
         let is_timer = silence > (MIN_PROBE_TIMEOUT.0 as i64).max(self.round / 4);
         let going_on = self.loss.filter(|(_, upto, _)| self.acked < *upto);
+        let is_tcp = direction.transport == Transport::Tcp;
         let cause = match going_on {
+            _ if !is_tcp && news.rejects => Cause::FastRecovery,
             _ if is_timer => Cause::Timeout,
+            // nothing but the receiver's word or a timer makes a sender without TCP send again
+            None if !is_tcp => Cause::Timeout,
             Some((cause, _, _)) => cause,
             None => Cause::FastRecovery,
         };
@@ -362,6 +396,7 @@ mod tests {
             ack: start + 1000,
             edge: start + 1000 + window,
             is_pure: true,
+            rejects: false,
         });
         let direction = Direction::sent(&sends, 1000, acks.collect(), starts);
         let (gaps, _) = waits(&direction, told, ROUND / 2);
