@@ -45,7 +45,7 @@ CHANGES = (
            {"max_xmit": 0, "large_requests": True}, lambda to: to.max_xmit),
     Change("receive buffer of the client", ("fixed-receive-buffer", "small-receive-buffer-of-the-client"), {"client_rcvbuf": 0, "client_rmem": 0}),
     Change("receive buffer of the server", ("fixed-receive-buffer", "small-receive-buffer-of-the-server"), {"server_rcvbuf": 0, "server_rmem": 0}),
-    Change("send buffer of the client", ("fixed-send-buffer",), {"client_sndbuf": 0, "client_wmem": 0}),
+    Change("send buffer of the client", ("fixed-send-buffer-of-the-client",), {"client_sndbuf": 0, "client_wmem": 0}),
     Change("send buffer of the server", ("fixed-send-buffer",), {"server_sndbuf": 0, "server_wmem": 0}),
     Change("raw mode", ("offer-raw-reads", "offer-raw-writes"), {"raw": True}),
     Change("no sync", ("strict-sync", "write-through", "samba-sync-always"), {"sync": False}),
@@ -53,7 +53,7 @@ CHANGES = (
     Change("the full redirector", ("ms-net-full-redirector",), {"client": "ms-net-3.11-full"}, profile("ms-net-3.11-basic")),
     Change("the full DLS redirector", ("dls-full-redirector",), {"client": "ibm-dls-5.0-full"}, profile("ibm-dls-5.0-predir")),
     Change("copy without Explorer", ("copy-without-notify",), {"client": "nt-4-copy"}, profile("nt-4-explorer")),
-    Change("requests in flight", (), {"client": "modern"}, profile("windows-2000")),
+    Change("requests in flight", ("more-requests-in-flight",), {"client": "modern"}, profile("windows-2000")),
     Change("larger blocks", (), {"block": 0}, lambda to: 0 < to.block < 16_000 and to.client in ("impacket", "apart")),
 )
 FAMILIES = ("nagle", "small-requests", "client-window", "server-window", "send-buffer", "no-raw", "synchronous", "signed", "old-clients", "shallow-queue")
