@@ -77,8 +77,8 @@ pub(crate) const QUEUED_RATES: usize = 16;
 /// A round trip includes queueing if it is longer than the shortest one by this.
 pub(crate) const MIN_QUEUEING: Span = Span::from_millis(1);
 
-/// Joined captures: fewer waits do not show what makes packets late.
-pub(crate) const MIN_WAITS: usize = 10;
+/// Fewer waits do not show what makes packets late.
+pub(crate) const MIN_WAITS: u32 = 10;
 
 /// Least correlation of successive waits in a queue of other packets. On copies between real programs it was 0.5 to 0.97 beside
 /// steady traffic, 0.2 to 0.5 beside bursts, and at most 0.21 on paths that vary or stand still.
@@ -87,7 +87,7 @@ pub(crate) const MIN_MEMORY: f64 = 0.35;
 /// The correlation of independent waits exceeds this number of standard errors (one by the root of their number) once in 20.
 pub(crate) const MIN_MEMORY_ERRORS: f64 = 1.7;
 
-/// A packet is late in joined captures if it takes longer than the shortest time by this, and by a quarter of that time.
+/// A packet is late if it takes longer than the shortest time by this, and by a quarter of that time.
 pub(crate) const MIN_DELAY: Span = Span::from_millis(1);
 
 /// Packets of a burst leave this number of times as close as the path carries packets on average. So at most a quarter of a

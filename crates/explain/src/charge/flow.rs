@@ -1,5 +1,6 @@
 //! What the packets of one side have shown so far.
 
+use crate::charge::credit::Credit;
 use crate::charge::pacing::Pacing;
 use crate::timeline::{Advance, SendLimit};
 use coax_cause::Cause;
@@ -33,6 +34,50 @@ pub(super) struct Flow {
     /// What let its last packet go, if that was an acknowledgment, and what the wait for it was.
     pub(super) round: Option<(SendLimit, Cause)>,
     pub(super) pacing: Pacing,
+    /// How late its packets came, and the latest of them.
+    pub(super) credit: Credit,
+    pub(super) late: Span,
+    pub(super) small: SmallSegments,
+}
+
+/// Segments that Nagle's algorithm would have kept: less than a full one, while another such is not acknowledged (RFC 896;
+/// Minshall's rule, which Linux follows, is the weaker one).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SmallSegments {
+    /// Where the latest small one ends.
+    end: Option<u64>,
+    /// Those that left all the same.
+    unkept: u32,
+}
+
+impl SmallSegments {
+    /// A probe of a loss may be one (RFC 8985 §7.3).
+    const MIN_UNKEPT: u32 = 2;
+
+    /// New data of this side.
+    pub(super) fn note(&mut self, advance: &Advance) {
+        if advance.place.is_full || advance.is_framed {
+            return;
+        }
+        let acked = advance.heard.map(|heard| heard.acked);
+        let is_unkept = self.end.zip(acked).is_some_and(|(end, acked)| acked < end);
+        self.unkept = self.unkept.saturating_add(u32::from(is_unkept));
+        self.end = Some(advance.end);
+    }
+
+    /// Whether Nagle's algorithm kept this new data from when its side knew of acknowledgments up to `before` to when it knew of
+    /// them up to `acked`: all before it was acknowledged then, or at least the latest small segment (Minshall).
+    pub(super) fn keeps(&self, advance: &Advance, (before, acked): (u64, u64)) -> bool {
+        let start = advance.end.saturating_sub(advance.len);
+        let is_acked = |end: u64| before < end && end <= acked;
+        let is_released = is_acked(start) || self.end.is_some_and(is_acked);
+        is_released && !advance.place.is_full && !advance.is_framed && !self.are_unkept()
+    }
+
+    /// Whether the side was seen to switch Nagle's algorithm off (TCP_NODELAY).
+    pub(super) fn are_unkept(&self) -> bool {
+        self.unkept >= Self::MIN_UNKEPT
+    }
 }
 
 impl Flow {

@@ -56,9 +56,11 @@
 //! what its packets took to be carried. At the client's end all of it lies between request and response, at the server's all
 //! between response and next request: the sum is the same.
 
+mod credit;
 mod flow;
 mod hold;
 mod journal;
+mod lateness;
 mod pacing;
 mod release;
 mod repair;
@@ -68,6 +70,7 @@ mod script;
 pub(crate) use journal::Charge;
 pub(crate) use script::Script;
 
+use crate::charge::credit::late_cause;
 use crate::charge::flow::{Flow, carried_in_flight};
 use crate::charge::journal::Journal;
 use crate::charge::pacing::may_be_paced;
@@ -167,6 +170,7 @@ impl Charger {
         let flow = self.flow(advance.side);
         flow.round = round.map(|(heard, cause)| (heard.known(), cause));
         (flow.repeated, flow.was_busy) = (Span(0), false);
+        flow.late = advance.queued_for;
         flow.pacing.note(advance);
         self.at = self.at.max(advance.at);
     }
@@ -259,9 +263,23 @@ impl Charger {
         } else {
             gap
         };
+        let late = if advance.is_behind {
+            let late = (advance.queued_for, advance.is_late_alone);
+            self.late_of(advance.side, late, own)
+        } else {
+            Span(0)
+        };
+        let own = Span(own.0 - late.0);
+        // a late packet and its round trip are one wait
+        let cause = late_cause(advance, advance.delays, late, travel);
+        let (late, way) = match cause == travel {
+            true => (Span(0), sum(advance.near, late)),
+            false => (late, advance.near),
+        };
+        let gap = self.part(cause, gap, late);
         let gap = self.part(advance.own(own), gap, own);
         let gap = self.part(Cause::Bandwidth, gap, advance.ahead());
-        let gap = self.part(travel, gap, advance.near);
+        let gap = self.part(travel, gap, way);
         self.charge(Cause::Bandwidth, gap);
     }
 
@@ -291,11 +309,13 @@ impl Charger {
         let carried = sum(carried.min(heard.at - begin), own_carried);
         // many rounds are under way at a time: the path may be busy for more of the time than a round shows
         let carried = carried.max(carried_in_flight(advance, cause, whole));
-        let is_delayed = waited >= MIN_DELAYED_ACK;
         let think = Span(own.0 - own_carried.0);
+        let (waited, think, late) = self.late_round(advance, heard, (waited, think));
+        let is_delayed = waited >= MIN_DELAYED_ACK;
         let mut rest = gap;
         for (cause, part) in [
             (Cause::Bandwidth, carried),
+            (late_cause(advance, late.0, late.1, cause), late.1),
             (
                 Cause::NagleDelayedAck,
                 if is_delayed && !heard.fills && !heard.is_of_two {
@@ -327,6 +347,7 @@ impl Charger {
             ..
         } = *self.flow(advance.side);
         let rest = self.part(Cause::Timeout, rest, repeated);
+        let rest = self.charge_late(advance, rest);
         let cause = match () {
             () if advance.is_unheeded() => advance.side.think(),
             () if rest >= MIN_STALL_RTO.max(sum(advance.round(), advance.round()))

@@ -60,6 +60,8 @@ impl Charger {
         if drained {
             flow.begin = advance.at;
         }
+        let small = flow.small;
+        flow.small.note(advance);
         let (surely_knew, before) = (advance.knew?, advance.before?);
         // what let its last packet go it knew for certain
         let last = flow.round.map(|(known, _)| known);
@@ -71,7 +73,7 @@ impl Charger {
             before,
             surely_knew,
             knew,
-            is_held_small: !advance.place.is_full && drained && knew.acked < start,
+            is_held_small: small.keeps(advance, (knew.acked, heard.acked)),
             grows,
         })
     }

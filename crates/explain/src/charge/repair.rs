@@ -5,6 +5,7 @@ use crate::charge::flow::Flow;
 use crate::constants::{MAX_DELAYED_ACK, MAX_REACTION, MIN_STALL_RTO};
 use crate::timeline::{
     AckSample, Advance, Novelty, Side, is_ignored, is_next_hole, is_timer, slack, sum,
+    was_overtaken,
 };
 use coax_cause::Cause;
 use coax_wire::time::Span;
@@ -117,11 +118,7 @@ impl Charger {
     /// The cause of the recovery that this packet belongs to.
     pub(super) fn recovery_cause(&mut self, advance: &Advance) -> Option<Cause> {
         if matches!(advance.novelty, Some(Novelty::Again | Novelty::Fill)) {
-            // what comes late by less than a way there and back was overtaken, not lost
-            let overtaken = advance.novelty == Some(Novelty::Fill)
-                && advance.told.loss.is_none()
-                && advance.at - self.at < Span(advance.round().0 / 2 + MAX_REACTION.0);
-            if overtaken {
+            if was_overtaken(advance) {
                 return None;
             }
             let Flow {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::timeline::{
-    AckSample, Blocked, LossSignals, MessagePosition, Missing, Novelty, SendLimit,
+    AckSample, Blocked, Delays, LossSignals, MessagePosition, Missing, Novelty, SendLimit,
 };
 
 const MS: u64 = 1_000_000;
@@ -64,6 +64,11 @@ fn data(at_ms: u64, start: u64, len: u64) -> Advance {
         saturated: None,
         carrying: 0,
         queued_for: Span(0),
+        order: None,
+        is_late_alone: false,
+        delays: Delays::Unknown,
+        ack_delays: Delays::Unknown,
+        hole_since: None,
         is_shared: false,
     }
 }
@@ -251,4 +256,149 @@ fn an_acknowledgment_of_two_segments_was_not_delayed_by_its_receiver() {
     };
     assert!(waited(false) > 100, "{}", waited(false));
     assert_eq!(waited(true), 0);
+}
+
+fn spent(timeline: &[Advance], cause: Cause) -> u64 {
+    let charged = charges(timeline);
+    let of_cause = charged.iter().filter(|charge| charge.0 == cause);
+    of_cause.map(|charge| charge.1).sum()
+}
+
+#[test]
+fn an_answer_that_its_sender_s_clock_shows_to_be_late_was_on_its_way() {
+    let late = Advance {
+        queued_for: Span::from_millis(8),
+        ..answer()
+    };
+    assert_eq!(spent(&[late], Cause::ServerThink), 13 - 8);
+    // the way there is taken to be as late as answers were that left alone
+    let alone = Advance {
+        is_late_alone: true,
+        queued_for: Span::from_millis(5),
+        ..answer()
+    };
+    assert_eq!(spent(&[alone], Cause::ServerThink), 13 - 5 - 5);
+    for (delays, cause) in [
+        (Delays::Queue, Cause::Queueing),
+        (Delays::Varies, Cause::RoundTrips),
+        (Delays::Unknown, Cause::RoundTrips),
+    ] {
+        let on_time = spent(&[answer()], cause);
+        assert_eq!(spent(&[Advance { delays, ..late }], cause) - on_time, 8);
+    }
+    // a path that stands still does so for longer than a busy machine
+    let long = Advance {
+        at: Time(130 * MS),
+        queued_for: Span::from_millis(100),
+        delays: Delays::Standstill,
+        ..answer()
+    };
+    let on_time = Advance {
+        queued_for: Span(0),
+        ..long
+    };
+    let stood = spent(&[long], Cause::Bandwidth) - spent(&[on_time], Cause::Bandwidth);
+    assert_eq!(stood, 100);
+}
+
+/// Data that fills a hole at its receiver 4 ms after later data came, over 10 ms; duplicate ACKs have told of the hole.
+fn filler(order: Option<std::cmp::Ordering>) -> Advance {
+    let told = LossSignals {
+        loss: Some(Time(21 * MS)),
+        enough: Some(Time(22 * MS)),
+        ..data(0, 0, 0).told
+    };
+    Advance {
+        novelty: Some(Novelty::Fill),
+        told,
+        order,
+        highest: 9000,
+        near: Span::from_millis(10),
+        far: Span(0),
+        is_behind: true,
+        hole_since: Some(Time(20 * MS)),
+        before: Some(Time(22 * MS)),
+        ..data(24, 3000, 1000)
+    }
+}
+
+#[test]
+fn nothing_is_fast_recovery_that_was_only_overtaken() {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    let after = |filler: Advance| spent(&[data(20, 0, 100), filler], Cause::FastRecovery);
+    // by its sender's clock, or because it came sooner than a duplicate ACK has anything sent again
+    assert_eq!(after(filler(Some(Less))), 0);
+    assert_eq!(after(filler(Some(Equal))), 0);
+    assert_eq!(after(filler(None)), 0);
+    assert!(after(filler(Some(Greater))) > 0);
+    let later = |order| Advance {
+        at: Time(32 * MS),
+        ..filler(order)
+    };
+    assert!(after(later(None)) > 0);
+    assert_eq!(after(later(Some(Less))), 0);
+}
+
+#[test]
+fn an_acknowledgment_that_was_late_on_its_way_was_not_delayed_by_its_receiver() {
+    let waited = |late: Span| {
+        let of = SentSegment {
+            at: Time(5 * MS),
+            carried: Time(6 * MS),
+            end: 1000,
+            is_whole: false,
+        };
+        let heard = AckSample {
+            at: Time(66 * MS),
+            carried: Time(66 * MS),
+            acked: 1000,
+            edge: 90_000,
+            late,
+            of: Some(of),
+            ..AckSample::default()
+        };
+        let mut next = Advance {
+            acked: 1000,
+            heard: Some(heard),
+            knew: Some(SendLimit {
+                edge: 90_000,
+                ..SendLimit::default()
+            }),
+            before: Some(Time(5 * MS)),
+            ..data(66, 1000, 1000)
+        };
+        (next.place.inside, next.place.is_middle) = (true, true);
+        spent(&[data(5, 0, 1000), next], Cause::NagleDelayedAck)
+    };
+    assert!(waited(Span(0)) > 40);
+    assert_eq!(waited(Span::from_millis(40)), 0);
+}
+
+#[test]
+fn a_side_that_sends_small_segments_one_after_the_other_does_not_follow_nagle_s_rule() {
+    let small = |start| {
+        let mut next = data(20, start, 100);
+        next.place.is_full = false;
+        next.heard = Some(AckSample {
+            acked: 0,
+            ..AckSample::default()
+        });
+        next
+    };
+    let mut segments = flow::SmallSegments::default();
+    segments.note(&small(0));
+    segments.note(&small(100));
+    assert!(!segments.are_unkept(), "one may be a probe");
+    segments.note(&small(200));
+    assert!(segments.are_unkept());
+    let mut kept = flow::SmallSegments::default();
+    for start in [0, 100, 200] {
+        let mut next = small(start);
+        next.heard = next.heard.map(|heard| AckSample {
+            acked: start,
+            ..heard
+        });
+        kept.note(&next);
+    }
+    assert!(!kept.are_unkept());
 }

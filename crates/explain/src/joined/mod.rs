@@ -49,9 +49,9 @@ use crate::{
     analyser::Analyser,
     charge::Script,
     report::{Capture, Joined, JoinedPath, JoinedWay},
+    timeline::Delays,
 };
 use clock::Clock;
-use delays::Delays;
 use direction::{BothEnds, Direction};
 use exchanges::Exchange;
 use log::FileLog;

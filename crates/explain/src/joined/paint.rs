@@ -4,12 +4,13 @@ use coax_cause::Cause;
 
 use super::{
     canvas::{Canvas, Layer},
-    delays::{self, Delays},
+    delays,
     direction::Direction,
     exchanges::Exchange,
     waits::{Gap, Losses, Wait},
 };
 use crate::constants::MAX_JITTER;
+use crate::timeline::Delays;
 
 /// A sender goes on within this time after an acknowledgment, nanoseconds.
 const REACTION: i64 = 2_000_000;

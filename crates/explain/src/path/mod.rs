@@ -324,6 +324,13 @@ impl PathStage {
         of_mut(&mut self.utilisation, side).took(at, (round, is_pure), shape, others);
     }
 
+    /// By its sender's clock, a packet of `side` took so much longer than the shortest time.
+    pub(crate) fn note_late(&mut self, side: Side, at: Time, late: Span) {
+        let shortest = of(&self.shapes, side).round();
+        of_mut(&mut self.utilisation, side).is_by_clock();
+        self.note_round(side, at, sum(shortest, late), true);
+    }
+
     /// The path delivered `bytes` of `side`.
     pub(crate) fn note_delivered(&mut self, side: Side, at: Time, bytes: u64) {
         let others = OtherLoad::new(&self.neighbours, side, self.client_is_higher);

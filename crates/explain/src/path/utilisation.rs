@@ -95,7 +95,8 @@ pub(crate) struct PathShape {
     round: Span,
     tolerance: Span,
     /// Its data is captured where it is sent. At the other end, round trips include processing of the sender, such as the
-    /// wait for room in its send buffer, so they do not prove that other traffic was in the queue.
+    /// wait for room in its send buffer, so they do not prove that other traffic was in the queue, unless they come from the
+    /// sender's clock.
     is_at_sender: bool,
     /// Picoseconds per byte, from distances between packets; 0: unknown.
     pace: u64,
@@ -108,6 +109,11 @@ impl Default for PathShape {
 }
 
 impl PathShape {
+    /// The shortest round trip.
+    pub(super) fn round(&self) -> Span {
+        self.round
+    }
+
     pub(super) fn new(round: Span, pace: u64, is_at_sender: bool) -> Self {
         let serial = Span(pace.saturating_mul(2 * FULL) / 1000);
         Self {
@@ -132,9 +138,16 @@ pub(crate) struct Utilisation {
     queued: Vec<u64>,
     next: usize,
     queued_pace: u64,
+    /// Round trips come from the sender's clock: processing of the sender is not in them.
+    is_clocked: bool,
 }
 
 impl Utilisation {
+    /// Round trips come from the sender's clock.
+    pub(crate) fn is_by_clock(&mut self) {
+        self.is_clocked = true;
+    }
+
     /// The path delivered `bytes` of this side.
     pub(crate) fn delivered(
         &mut self,
@@ -202,7 +215,7 @@ impl Utilisation {
         let fills = shape.pace.saturating_mul(all) / 1000;
         let share = fills.saturating_mul(seen) / elapsed.max(1);
         let has_unseen = has_queue
-            && shape.is_at_sender
+            && (shape.is_at_sender || self.is_clocked)
             && fills < elapsed / 100 * MIN_SATURATED_QUEUED
             && share >= MIN_OWN_SHARE;
         Some(if has_unseen { share } else { seen })

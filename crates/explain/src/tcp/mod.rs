@@ -10,6 +10,7 @@ mod retransmissions;
 mod scale;
 mod search_hint;
 mod send_limits;
+mod sender_clock;
 mod sent_log;
 mod stream_state;
 

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use crate::path::{overhead, wire_bytes};
 use crate::report;
 use crate::tcp::captured::Captured;
-use crate::tcp::echoes::{Echoes, SenderClock};
+use crate::tcp::echoes::Echoes;
 use crate::tcp::ip_ids::IpIdTracker;
 use crate::tcp::retransmissions::Retransmissions;
 use crate::tcp::scale::ScaleEstimate;
 use crate::tcp::send_limits::{SendLimits, Sending};
+use crate::tcp::sender_clock::{Reading, SenderClock};
 use crate::tcp::sent_log::SentLog;
-use crate::timeline::{AckSample, LossSignals, Missing, Novelty, noise, sum};
+use crate::timeline::{AckSample, DelayPattern, LossSignals, Missing, Novelty, noise, sum};
 use coax_capture::{Flags, Segment};
 use coax_wire::time::{Span, Time};
 
@@ -59,10 +60,11 @@ pub(super) struct StreamState {
     pub(super) sacked: bool,
     /// Timestamps of its acknowledgments that the other side may echo.
     pub(super) echoes: Echoes,
-    /// Its clock, captured at the receiver.
+    /// Its clock, captured behind the path, and what that shows of its latest packet.
     pub(super) sender_clock: SenderClock,
-    /// What its latest packet waited in queues, as that clock shows.
-    pub(super) queued_for: Span,
+    pub(super) by_clock: Reading,
+    /// What makes its packets late.
+    pub(super) delays: DelayPattern,
     captured: Captured,
     /// Bytes that the other side reported as received before their turn and has not acknowledged, as far as that is known.
     pub(super) early_acked: u64,
@@ -77,6 +79,8 @@ pub(super) struct StreamState {
     pub(super) clock: (Time, Time),
     /// A hole that was acknowledged: since when, and how many packets ago.
     pub(super) unseen: Option<(Time, u32)>,
+    /// Since when something is missing before what came.
+    pub(super) hole_since: Option<Time>,
     recent: Recent,
 }
 
@@ -432,7 +436,14 @@ impl StreamState {
     }
 
     /// What the other side says of its window in `segment`, which was captured `at` this time and had been carried then.
-    pub(super) fn offered(&mut self, segment: &Segment<'_>, shift: u8, ack: u64, at: (Time, Time)) {
+    /// `clock` shows how late it is.
+    pub(super) fn offered(
+        &mut self,
+        segment: &Segment<'_>,
+        shift: u8,
+        ack: u64,
+        (at, clock): ((Time, Time), Reading),
+    ) {
         let window = if segment.flags.has(Flags::SYN) {
             u32::from(segment.window)
         } else {
@@ -451,6 +462,8 @@ impl StreamState {
             carried: at.1,
             acked: ack,
             edge,
+            late: clock.late,
+            is_late_alone: clock.is_alone,
             freed: None,
             fills: again.is_some(),
             is_of_two: ack.saturating_sub(self.acked) >= 2 * self.full_segment(),

@@ -3,10 +3,13 @@
 use crate::constants::{
     MAX_FAST_RETRANSMIT_DELAY, MAX_REACTION, MAX_REORDERING, MIN_CARRYING, MIN_PROBE_TIMEOUT,
 };
+use std::cmp::Ordering;
+
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
 
 use super::{
+    delays::Delays,
     samples::{AckSample, Novelty, SendLimit, SentSegment},
     side::Side,
     tolerance::{noise, slack, sum},
@@ -57,6 +60,16 @@ pub(crate) struct Advance {
     pub(crate) late: Span,
     /// What it waited in queues, captured at the receiver, if its sender's timestamps show it.
     pub(crate) queued_for: Span,
+    /// When it left, compared with what had arrived before it, if its sender's timestamps show it.
+    pub(crate) order: Option<Ordering>,
+    /// When it left, everything of its side had come: what made it late was not its own side's data.
+    pub(crate) is_late_alone: bool,
+    /// What makes this side's packets late.
+    pub(crate) delays: Delays,
+    /// The same of the other side's.
+    pub(crate) ack_delays: Delays,
+    /// Since when the capture lacks something before it.
+    pub(crate) hole_since: Option<Time>,
     /// Where it stands in what its side says.
     pub(crate) place: MessagePosition,
     /// What it waited for that its own stream does not show.
@@ -379,14 +392,24 @@ pub(crate) fn was_busy(advance: &Advance) -> bool {
         .is_some_and(|at| advance.at >= advance.soonest(at))
 }
 
-/// Whether it fills a hole so soon that it was only overtaken.
+/// Whether it fills a hole and was only overtaken. Its sender's clock shows it (Eifel, RFC 3522): a packet that was sent again
+/// left after those that arrived before it. Without that clock, what a duplicate ACK has sent again comes a round trip after
+/// the hole at the earliest.
 pub(crate) fn was_overtaken(advance: &Advance) -> bool {
-    let lately = Span(advance.round().0 / 2 + MAX_REORDERING.0);
-    advance.novelty == Some(Novelty::Fill)
-        && advance.told.loss.is_none()
-        && advance
-            .before
-            .is_some_and(|before| advance.at - before < lately)
+    if advance.novelty != Some(Novelty::Fill) {
+        return false;
+    }
+    let round = advance.round();
+    match advance.order {
+        Some(Ordering::Less) => return true,
+        Some(Ordering::Greater) => return false,
+        // a coarse clock counts as far in a short round trip
+        Some(Ordering::Equal) | None => {}
+    }
+    let lately = Span(round.0 / 2 + MAX_REORDERING.0);
+    let is_soon = |since: Option<Time>, most: Span| since.is_some_and(|at| advance.at - at < most);
+    (advance.told.loss.is_none() && is_soon(advance.before, lately))
+        || is_soon(advance.hole_since, Span(round.0 / 4 * 3))
 }
 
 /// What this packet answers, if it begins a message and its sender had just heard of it.

@@ -1,7 +1,7 @@
 //! Samples of what a side sent and of what it had heard when it sent.
 
 use crate::constants::WINDOW_PARTS;
-use coax_wire::time::Time;
+use coax_wire::time::{Span, Time};
 
 /// What a segment's data is to the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,10 @@ pub(crate) struct AckSample {
     pub(crate) acked: u64,
     /// What may be sent ends here.
     pub(crate) edge: u64,
+    /// How much longer than the shortest time it took to come, captured behind the path, if its sender's timestamps show it.
+    pub(crate) late: Span,
+    /// When it left, everything of its side had come.
+    pub(crate) is_late_alone: bool,
     /// There was no room for another segment before it, and there is now that a program has read: the data that had taken
     /// the last of the room.
     pub(crate) freed: Option<SentSegment>,

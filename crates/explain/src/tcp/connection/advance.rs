@@ -110,7 +110,12 @@ impl Connection {
             busy: (stream.sent.busy_since, stream.sent.busy),
             other_busy: (other.sent.busy_since, other.sent.busy),
             late: stream.sent.jitter.allowance(),
-            queued_for: stream.queued_for,
+            queued_for: stream.by_clock.late,
+            order: stream.by_clock.order,
+            is_late_alone: stream.by_clock.is_alone,
+            delays: stream.delays.delays(),
+            ack_delays: other.delays.delays(),
+            hole_since: stream.hole_since,
             place,
             held_by: self
                 .reply(side)

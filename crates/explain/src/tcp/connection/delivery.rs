@@ -27,6 +27,7 @@ impl Connection {
             let data = if is_heard { segment.data } else { &[] };
             let ends = segment.flags.has(marks::END);
             stream.keep_early(start, (len, ends), data);
+            stream.hole_since.get_or_insert(moment.at);
             return;
         }
         let known = stream.delivered - start;
@@ -66,6 +67,10 @@ impl Connection {
                 ends: ends && self.is_framed(),
             };
             self.push(side, chunk, scratch);
+        }
+        let stream = of_mut(&mut self.streams, side);
+        if !stream.has_early() {
+            stream.hole_since = None;
         }
     }
 

@@ -2,9 +2,9 @@
 
 use crate::path::{NewAck, SegmentSizes, wire_bytes};
 use crate::tcp::connection::Connection;
-use crate::timeline::{Novelty, Side, of_mut};
+use crate::timeline::{Novelty, Side, least_delay, of, of_mut};
 use coax_capture::Segment;
-use coax_wire::time::Time;
+use coax_wire::time::{Span, Time};
 
 impl Connection {
     /// What a segment shows of the path behind which it is captured.
@@ -22,15 +22,32 @@ impl Connection {
             return;
         }
         self.path.note_delivered(side, at, wire_bytes(segment));
-        let own = of_mut(&mut self.streams, side);
-        own.queued_for = own.sender_clock.came(segment, at);
+        let clock = of(&self.streams, side).by_clock;
         let other = of_mut(&mut self.streams, side.other());
-        // what begins a message may have waited for its program
-        if let Some(round) = other.echoes.came(segment, at)
-            && novelty == Some(Novelty::New)
+        let echoed = other.echoes.came(segment, at);
+        if novelty != Some(Novelty::New) {
+            return;
+        }
+        if clock.is_known {
+            self.path.note_late(side, at, clock.late);
+        } else if let Some(round) = echoed
+            // what begins a message may have waited for its program
             && self.has_more(side)
         {
             self.path.note_round(side, at, round, true);
+        }
+    }
+
+    /// How late a segment of `side` comes by that side's clock, captured behind the path.
+    pub(super) fn note_clock(&mut self, segment: &Segment<'_>, side: Side, at: Time) {
+        if !self.path.is_behind(side) {
+            return;
+        }
+        let base = Span(self.path.way(side).0 / 2);
+        let own = of_mut(&mut self.streams, side);
+        own.by_clock = own.sender_clock.came(segment, at);
+        if own.by_clock.is_first && own.by_clock.is_known {
+            own.delays.add(own.by_clock.late, least_delay(base));
         }
     }
 

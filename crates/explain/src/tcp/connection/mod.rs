@@ -23,8 +23,9 @@ use crate::tcp::connection::backlog::ServerBacklog;
 use crate::tcp::connection::releases::Releases;
 use crate::tcp::connection::replies::Replies;
 use crate::tcp::endpoint_stats::{EndpointObserver, SegmentSummary};
+use crate::tcp::sender_clock::SenderClock;
 use crate::tcp::stream_state::{StreamState, Twice};
-use crate::timeline::{Novelty, Side, of, of_mut};
+use crate::timeline::{DelayPattern, Novelty, Side, of, of_mut};
 use coax_capture::{Endpoint, Flags, Segment, Transport};
 use coax_cause::Account;
 use coax_wire::{
@@ -45,6 +46,8 @@ pub(crate) struct Calibration {
     is_paced: [bool; 2],
     /// Window scales.
     scales: [u8; 2],
+    /// What the timestamps of each side show.
+    clocks: [(SenderClock, DelayPattern); 2],
 }
 
 /// A packet that brings the connection forward, as it comes.
@@ -183,6 +186,7 @@ impl Connection {
         } else {
             of_mut(&mut self.streams, side).offset(segment.seq)
         };
+        self.note_clock(segment, side, at);
         let stream = of(&self.streams, side);
         let before = (stream.highest, of(&self.streams, side.other()).acked);
         self.unseen |= segment.flags.has(Flags::ACK) && self.acknowledgment(segment, side, at);
@@ -314,6 +318,7 @@ impl Connection {
         self.path
             .note_handshake(side, is_syn, at, wire_bytes(segment));
         let shift = self.shift(side);
+        let clock = of(&self.streams, side).by_clock;
         let carried = if self.path.is_behind(side) {
             at
         } else {
@@ -330,7 +335,7 @@ impl Connection {
             ack
         };
         let (window_before, before) = (other.window, other.acked);
-        other.offered(segment, shift, ack, (at, carried));
+        other.offered(segment, shift, ack, ((at, carried), clock));
         self.note_needless(segment, side, ack, at);
         let other = of_mut(&mut self.streams, side.other());
         let has_more = other.highest > ack && !other.only_probes();
@@ -497,6 +502,10 @@ impl Connection {
             responds_to_dup_acks: self.charger.responds_to_dup_acks(),
             is_paced: self.charger.is_paced(),
             scales: self.streams.each_ref().map(|stream| stream.scale.least()),
+            clocks: self
+                .streams
+                .each_ref()
+                .map(|stream| (stream.sender_clock, stream.delays)),
         }
     }
 
@@ -507,6 +516,10 @@ impl Connection {
             .calibrate(calibration.responds_to_dup_acks, calibration.is_paced);
         for (stream, scale) in self.streams.iter_mut().zip(calibration.scales) {
             stream.scale.calibrate(scale);
+        }
+        for (stream, (clock, delays)) in self.streams.iter_mut().zip(&calibration.clocks) {
+            stream.sender_clock.calibrate(clock);
+            stream.delays.calibrate(delays);
         }
     }
 
