@@ -148,6 +148,10 @@ def browsing(cable, log, at, options, peer):
     check((master, set(servers)) == ("ATTIC", {"ATTIC"}), "the list after a departure:", master, servers)
     lost = cable.coax("browse", "HOME", *options, ok=False)
     check(lost.returncode == 1 and "no master browser of HOME answered" in lost.stderr, lost.stderr)
+    check("= help: name the workgroup" in lost.stderr, lost.stderr)
+    absent = cable.coax("browse", options[0], "eth7", ok=False)
+    check(absent.returncode == 1 and "there is no Ethernet interface eth7; there are: eth0" in absent.stderr, absent.stderr)
+    check("= help" not in absent.stderr, "help for another problem:", absent.stderr)
 
 
 def browser_frames_are_meant(path):

@@ -2,6 +2,7 @@
 type 2 with one frame in flight, NetBIOS frames, and the requests of ipx.peer. Run inside the client's namespace:
 netbeui.sessions INTERFACE SESSIONS SERVER SHARE FILE BYTES. It opens all sessions, keeps them, and reads the file in each.
 """
+import contextlib
 import hashlib
 import json
 import socket
@@ -14,7 +15,9 @@ from netbeui.browser import GROUP, netbios_name
 
 # a link has at most 254 sessions (SC30-3587 §5.6)
 SESSIONS_OF_A_STATION = 250
-SECONDS = 10
+SECONDS = 30
+# names are asked for again, as a station may leave out a reply
+TRIES, PATIENCE = 5, 3
 NAME_QUERY, NAME_RECOGNIZED = 0x0a, 0x0e
 DATA_ACK, FIRST_MIDDLE, ONLY_LAST, CONFIRM, INITIALIZE, CONTINUE = 0x14, 0x15, 0x16, 0x17, 0x19, 0x1c
 UA, SABME, UI, RR = 0x73, 0x7f, 0x03, 0x01
@@ -33,16 +36,19 @@ class Station:
     def transmit(self, to, pdu):
         self.socket.send((to + self.node + struct.pack(">H", len(pdu)) + pdu).ljust(60, b"\0"))
 
-    def receive(self):
+    def receive(self, seconds=SECONDS):
         """Source, SSAP and the rest of the next frame to this station."""
-        until = time.monotonic() + SECONDS
+        until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             self.socket.settimeout(left)
-            frame = self.socket.recv(2000)
+            try:
+                frame = self.socket.recv(2000)
+            except socket.timeout:
+                break
             if frame[:6] == self.node:
                 length = struct.unpack(">H", frame[12:14])[0]
                 return frame[6:12], frame[15], frame[16:14 + length]
-        raise AssertionError("the server is silent")
+        raise TimeoutError("the server is silent")
 
     def connect(self, server):
         self.server = server
@@ -87,11 +93,8 @@ class NetBios:
     def __init__(self, station, server, number):
         self.station, self.own = station, number
         query = struct.pack("<HHBBHHH", 44, 0xefff, NAME_QUERY, 0, number, 0, number)
-        station.transmit(GROUP, bytes((0xf0, 0xf0, UI)) + query + netbios_name(server, 0x20) + netbios_name("PYTHON", 0))
-        while True:
-            node, _, pdu = station.receive()
-            if pdu[0] == UI and pdu[5] == NAME_RECOGNIZED and struct.unpack("<H", pdu[9:11])[0] == number:
-                break
+        query = bytes((0xf0, 0xf0, UI)) + query + netbios_name(server, 0x20) + netbios_name("PYTHON", 0)
+        node, pdu = self.recognized(query, number)
         self.peer = pdu[7]
         assert 1 <= self.peer <= 254, f"the server offers the session {self.peer}"
         correlator = struct.unpack("<H", pdu[11:13])[0]
@@ -99,6 +102,17 @@ class NetBios:
             station.connect(node)
         self.send(INITIALIZE, 0x8f, 1482, correlator, number)
         station.session_frame(number, CONFIRM)
+
+    def recognized(self, query, number):
+        """The station that has the name, and its answer."""
+        for _ in range(TRIES):
+            self.station.transmit(GROUP, query)
+            with contextlib.suppress(TimeoutError):
+                while True:
+                    node, _, pdu = self.station.receive(PATIENCE)
+                    if pdu[0] == UI and pdu[5] == NAME_RECOGNIZED and struct.unpack("<H", pdu[9:11])[0] == number:
+                        return node, pdu
+        raise AssertionError("the name is not found")
 
     def send(self, command, data1=0, data2=0, transmit=0, response=0, data=b""):
         header = struct.pack("<HHBBHHHBB", 14, 0xefff, command, data1, data2, transmit, response, self.peer, self.own)

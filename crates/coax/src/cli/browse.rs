@@ -24,6 +24,9 @@ use coax_wire::{
 
 /// Suffix of a local master browser.
 const SUFFIX_MASTER: u8 = 0x1d;
+/// What to do if there is no master browser.
+const NO_MASTER: &str =
+    "'coax serve' becomes a master browser within 10 s; or ask a server with 'coax shares'";
 /// The workgroup that is browsed without TCP/IP if none is named, as it is the default of `workgroup`.
 const DEFAULT_WORKGROUP: &[u8; 16] = b"WORKGROUP      \x1d";
 /// The most servers that are asked for their shares.
@@ -125,15 +128,9 @@ fn browse(args: &BrowseArgs, name: NbName, wanted: Option<&str>) -> ExitCode {
         Ok(groups) => print(&tree(&groups)),
         Err(why) => {
             eprintln!("error: {why}");
-            let help = match (&browsing.via, wanted) {
-                (Via::Tcp, _) | (_, Some(_)) => {
-                    "'coax serve' becomes a master browser within 10 s; or ask a server with 'coax shares'"
-                }
-                _ => {
-                    "name the workgroup, as in 'coax browse LAB'; or ask a server with 'coax shares'"
-                }
-            };
-            eprintln!("  = help: {help}");
+            if browsing.via == Via::Tcp {
+                eprintln!("  = help: {NO_MASTER}");
+            }
             ExitCode::FAILURE
         }
     }
@@ -189,7 +186,9 @@ impl Browsing<'_> {
             let text = group.to_string();
             let group = text.split('<').next().unwrap_or_default();
             return match found.is_empty() {
-                true => Err(format!("no master browser of {group} answered")),
+                true => Err(format!(
+                    "no master browser of {group} answered\n  = help: name the workgroup, as in 'coax browse LAB'; {NO_MASTER}"
+                )),
                 false => Ok(found),
             };
         }
