@@ -48,11 +48,15 @@ pub(super) struct SmallSegments {
     end: Option<u64>,
     /// Those that left all the same.
     unkept: u32,
+    /// Those that were kept.
+    kept: u32,
 }
 
 impl SmallSegments {
     /// A probe of a loss may be one (RFC 8985 §7.3).
     const MIN_UNKEPT: u32 = 2;
+    /// One may be a coincidence.
+    const MIN_KEPT: u32 = 2;
 
     /// New data of this side.
     pub(super) fn note(&mut self, advance: &Advance) {
@@ -72,6 +76,16 @@ impl SmallSegments {
         let is_acked = |end: u64| before < end && end <= acked;
         let is_released = is_acked(start) || self.end.is_some_and(is_acked);
         is_released && !advance.place.is_full && !advance.is_framed && !self.are_unkept()
+    }
+
+    /// Nagle's algorithm kept one.
+    pub(super) fn note_kept(&mut self) {
+        self.kept = self.kept.saturating_add(1);
+    }
+
+    /// Whether the side was seen to follow Nagle's algorithm.
+    pub(super) fn were_kept(&self) -> bool {
+        self.kept >= Self::MIN_KEPT
     }
 
     /// Whether the side was seen to switch Nagle's algorithm off (TCP_NODELAY).

@@ -43,6 +43,9 @@ impl Charger {
         } else {
             self.let_go_by_turn(&describe_release)?
         };
+        if cause == Cause::NagleDelayedAck {
+            self.flow(advance.side).small.note_kept();
+        }
         Some((describe_release.heard, cause))
     }
 
@@ -61,6 +64,8 @@ impl Charger {
             flow.begin = advance.at;
         }
         let small = flow.small;
+        // after a loss, a narrow congestion window keeps a small segment just as well
+        let may_be_nagle = flow.after.is_none() || small.were_kept();
         flow.small.note(advance);
         let (surely_knew, before) = (advance.knew?, advance.before?);
         // what let its last packet go it knew for certain
@@ -73,7 +78,7 @@ impl Charger {
             before,
             surely_knew,
             knew,
-            is_held_small: small.keeps(advance, (knew.acked, heard.acked)),
+            is_held_small: may_be_nagle && small.keeps(advance, (knew.acked, heard.acked)),
             grows,
         })
     }

@@ -402,3 +402,39 @@ fn a_side_that_sends_small_segments_one_after_the_other_does_not_follow_nagle_s_
     }
     assert!(!kept.are_unkept());
 }
+
+#[test]
+fn a_small_segment_after_a_loss_is_nagle_s_only_if_that_was_seen_before() {
+    let small = |at_ms: u64, start: u64| {
+        let heard = AckSample {
+            at: Time(at_ms * MS),
+            carried: Time(at_ms * MS),
+            acked: start,
+            edge: 90_000,
+            ..AckSample::default()
+        };
+        let knew = SendLimit {
+            acked: start - 100,
+            edge: 90_000,
+            ..SendLimit::default()
+        };
+        let mut next = Advance {
+            acked: start,
+            heard: Some(heard),
+            knew: Some(knew),
+            before: Some(Time((at_ms - 20) * MS)),
+            ..data(at_ms, start, 100)
+        };
+        next.place.is_full = false;
+        next
+    };
+    let kept = |lost: bool| {
+        let mut charger = Charger::starting(Time(0));
+        charger.advance(&data(5, 0, 100));
+        charger.flows[0].after = lost.then_some(Cause::FastRecovery);
+        (1..5).for_each(|at| charger.advance(&small(5 + 20 * at, 100 * at)));
+        charger.account().get(Cause::NagleDelayedAck).0 > 0
+    };
+    assert!(kept(false));
+    assert!(!kept(true));
+}
