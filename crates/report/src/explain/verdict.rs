@@ -279,7 +279,7 @@ mod tests {
         );
         let output = first_line("labelled/raw60k-client.pcapng.gz");
         assert!(
-            output.contains("80 % of the time: 131 round trips. Requests are as large"),
+            output.contains("82 % of the time: 131 round trips. Requests are as large"),
             "{output}"
         );
     }
