@@ -31,6 +31,8 @@ pub(crate) struct Observation {
     /// Segments with data in the copy's direction, and those of them that were lost.
     pub(crate) segments: f64,
     pub(crate) lost: f64,
+    /// What the path took beyond as many stretches of the usual length: it stood still, or carried others.
+    interrupted: f64,
 }
 
 impl Observation {
@@ -58,6 +60,7 @@ impl Observation {
             segments: sender.data_segments as f64,
             lost: (sender.retransmissions - sender.spurious.min(sender.retransmissions))
                 .max(sender.out_of_order) as f64,
+            interrupted: interrupted(copy),
         })
     }
 
@@ -103,6 +106,7 @@ impl Observation {
         grown.requests *= factor;
         grown.segments *= factor;
         grown.lost *= factor;
+        grown.interrupted *= factor;
         grown.bytes = bytes;
         grown
     }
@@ -112,6 +116,7 @@ impl Observation {
     pub(crate) fn in_proportion(&self, before: &Self, after: &Self) -> f64 {
         let least = self.wall / COMPARABLE;
         let trips = (after.requests / before.requests.max(1.0)).min(1.0);
+        let time = (after.wall / self.wall.max(1.0)).min(1.0);
         let of_kind = |kind| {
             let [own, model, after] = [self, before, after].map(|it| it.of_kind(kind));
             if model > least {
@@ -119,7 +124,15 @@ impl Observation {
             }
             // what a path takes beyond carrying bytes it takes at every trip, and so do timers where nothing was lost
             let by_trip = kind == Kind::Path || kind == Kind::Recovery && self.lost == 0.0;
-            let unknown = (own - model).max(0.0) * if by_trip { trips } else { 1.0 };
+            let unknown = (own - model).max(0.0);
+            // and interruptions come no more often than by the trip or by the second
+            let interruptions = if kind == Kind::Path {
+                self.interrupted.min(unknown)
+            } else {
+                0.0
+            };
+            let unknown = interruptions * trips.min(time)
+                + (unknown - interruptions) * if by_trip { trips } else { 1.0 };
             // what the model hides of a machine's time may come to light with the change: it counts once
             if matches!(kind, Kind::Client | Kind::Server) {
                 after.max(unknown)
@@ -182,6 +195,16 @@ pub(crate) fn sender(connection: &Connection, direction: Direction) -> &Side {
     }
 }
 
+/// See [`Observation::interrupted`].
+fn interrupted(copy: &Copy) -> f64 {
+    let rows = [Cause::Bandwidth, Cause::Queueing].map(|cause| copy.breakdown.of(cause));
+    let beyond = rows.into_iter().flatten().map(|row| {
+        let usual = row.count as f64 * row.median.0 as f64;
+        (row.total.0 as f64 - usual).max(0.0)
+    });
+    beyond.sum()
+}
+
 fn causes(account: &Account) -> [f64; Cause::COUNT] {
     let mut all = [0.0; Cause::COUNT];
     for (cause, span) in account.iter() {
@@ -241,5 +264,23 @@ mod tests {
         assert_eq!(shown.spent(Cause::ServerThink), 5.0);
         // what the copy shows of it already is not taken again
         assert_eq!(model.with_carrying(&model, [0.0, 1.0]).causes, model.causes);
+    }
+
+    #[test]
+    fn interruptions_of_the_path_come_with_time_and_not_with_each_trip() {
+        let mut seen = spending(&[(Cause::NagleDelayedAck, 900.0), (Cause::Bandwidth, 100.0)]);
+        let before = spending(&[(Cause::NagleDelayedAck, 900.0)]);
+        let after = spending(&[(Cause::ClientThink, 50.0)]);
+        let expected = |bandwidth| 50.0 + bandwidth;
+        // as many trips as before: what each of them takes stays
+        (seen.requests, seen.interrupted) = (10.0, 0.0);
+        let [before, after] = [before, after].map(|model| Observation {
+            requests: 10.0,
+            ..model
+        });
+        assert_eq!(seen.in_proportion(&before, &after), expected(100.0));
+        // a twentieth of the time has a twentieth of the interruptions
+        seen.interrupted = 80.0;
+        assert_eq!(seen.in_proportion(&before, &after), expected(24.0));
     }
 }
