@@ -126,7 +126,7 @@ fn config(
 
 fn tell(host: &Host, interface: &str, event: &IpxEvent) {
     let text = match event {
-        // The browser says in its own words what becomes of its names.
+        // The browser has events of its own for its names.
         IpxEvent::NameRefused { name, .. } if is_browsers(name) => return,
         IpxEvent::NameRefused { name, by } => {
             let at = format!("{interface} (IPX)");

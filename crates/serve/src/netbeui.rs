@@ -78,7 +78,7 @@ pub(super) fn start(
 fn tell(host: &Host, interface: &str, event: &NbfEvent) {
     let at = format!("{interface} (NetBEUI)");
     let text = match event {
-        // The browser says in its own words what becomes of its names.
+        // The browser has events of its own for its names.
         NbfEvent::NameRefused { name, .. } | NbfEvent::NameConflict { name, .. }
             if is_browsers(name) =>
         {

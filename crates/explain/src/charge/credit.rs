@@ -5,7 +5,7 @@ use crate::timeline::{Advance, Delays, least_delay};
 use coax_cause::Cause;
 use coax_wire::time::Span;
 
-/// What is not used up of the lateness that was seen is kept for so many of the latest packets.
+/// Lateness that was seen and not charged yet is kept for this number of the latest packets.
 const KEPT: u64 = 4;
 
 /// How late packets of one side came, as far as nothing was taken for the way there.

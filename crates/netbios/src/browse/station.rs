@@ -86,7 +86,7 @@ pub struct StationBrowser<A> {
     browser: Browser<A>,
     stations: RateLimiter<Mac>,
     master: Option<NbName>,
-    /// What was told last: the list's revision, the role, the master.
+    /// The last report: the list's revision, the role, the master.
     told: Option<(u64, Role, Option<NbName>)>,
     news: VecDeque<BrowserNews>,
 }

@@ -505,7 +505,7 @@ fn logon_in_words(host: &Host, event: &LogonEvent<SocketAddrV4>) -> String {
 fn tell(reporter: &Reporter, network: Network, event: Event) {
     let at = network.address;
     reporter.notice(match event {
-        // The browser says in its own words what becomes of its names.
+        // The browser has events of its own for its names.
         Event::Refused { name, .. } if browsing::is_browsers(&name) => return,
         // A user's name is where the user is logged on.
         Event::Refused { name, by } if name.suffix() == SUFFIX_MESSENGER => {
