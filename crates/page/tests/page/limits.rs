@@ -9,7 +9,7 @@ use std::{
 use coax_page::Limits;
 
 use super::json_of;
-use crate::kit::{self, Fake, Site, get, post};
+use crate::kit::{self, Answer, Fake, Site, get, post};
 
 fn with(change: impl FnOnce(&mut coax_http::Limits)) -> Limits {
     let mut limits = kit::limits();
@@ -58,15 +58,11 @@ fn readers_and_connections_beyond_the_limits_are_told_so_and_come_again_later() 
         (503, Some("10"))
     );
     let idle = [site.connect(), site.connect()];
-    std::thread::sleep(Duration::from_millis(100));
-    let refused = site.ask(&get("/snapshot"));
-    assert!(
-        refused.status == 503 && refused.body.contains("too many connections"),
-        "{refused:?}"
-    );
+    asked_until(&site, |refused| {
+        refused.status == 503 && refused.body.contains("too many connections")
+    });
     drop((idle, one, two));
-    std::thread::sleep(Duration::from_millis(200));
-    assert_eq!(site.ask(&get("/snapshot")).status, 200);
+    asked_until(&site, |answer| answer.status == 200);
     assert!(site.metric("coax_page_refused_total{reason=\"connections\"}") >= 1);
     assert_eq!(
         site.metric("coax_page_refused_total{reason=\"readers\"}"),
@@ -209,4 +205,17 @@ fn pipelined_requests_are_answered_in_order_and_garbage_ends_the_connection() {
     let answer = site.ask(smuggled);
     assert_eq!(answer.status, 400);
     assert!(!answer.body.contains("HTTP/1.1"));
+}
+
+/// Asks until the answer is as `wanted`: the server notices begun and ended connections a moment later.
+fn asked_until(site: &Site, wanted: impl Fn(&Answer) -> bool) {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let answer = site.ask(&get("/snapshot"));
+        if wanted(&answer) {
+            return;
+        }
+        assert!(Instant::now() < until, "{answer:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
