@@ -114,6 +114,7 @@ class Direction:
         self.windows = collections.Counter()
         self.seen = {"frames": 0, "data_frames": 0, "lost": 0, "queue_drops": 0, "again": 0, "again_lost": 0, "saturated_s": 0.0}
         self.began, self.busy_since, self.longest, self.highest = None, 0.0, 0.0, {}
+        self.new = []  # when each packet with new data has left, in seconds since the first frame, and its length with headers
 
     def take(self, now, packet):
         """When the packet arrives at the other end, or None."""
@@ -131,6 +132,8 @@ class Direction:
         self.queue.append((self.free_at, size))
         self.waiting += size
         self.seen["data_frames"] += data
+        if data and not again:
+            self.new.append((self.free_at - self.began, len(packet)))
         if self.lossy and data and self.link.loses(self.seen["data_frames"]):
             self.seen["lost"] += 1
             self.seen["again_lost"] += again
@@ -228,7 +231,7 @@ def carry(link, client, server, control, limit):
     ways[client].settle()
     late = {"late_median_ms": share(lateness, 0.5) * 1e3, "late_99_ms": share(lateness, 0.99) * 1e3}
     windows = {"window_max": max(ways[server].windows, default=0), "scale": ways[server].shift}
-    control.send({**ways[client].seen, **late, **windows})
+    control.send({**ways[client].seen, **late, **windows, "new": ways[client].new})
 
 
 def deliver(under_way, lateness):

@@ -24,10 +24,13 @@ from lab.link import CLIENT, SERVER, Emulator, Link, Namespace
 from peers import subject
 
 FRAME = 1538
+HEADERS = 40  # of TCP and IPv4 without options
 LIMIT_S = 60  # a copy that takes longer is shown as such
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "pacing.md"
 OLD_STACK = {"tcp_sack": "0", "tcp_timestamps": "0", "tcp_window_scaling": "0"}
 MARKS = ("<!-- copies -->", "<!-- end -->")
+SETTLED_MARKS = ("<!-- settled -->", "<!-- end of settled -->")
+BLOCK_MARKS = ("<!-- blocks -->", "<!-- end of blocks -->")
 MODERN_MARKS = ("<!-- modern -->", "<!-- end of modern -->")
 
 
@@ -42,6 +45,7 @@ class Copy:
     bytes: int
     pacing: str = "auto"
     old: bool = True
+    blocks: int = 0  # the server's `max xmit`, 0: as usual
 
     @property
     def wire_s(self):
@@ -86,6 +90,8 @@ def run(copy, folder):
 
 def served(copy, client, server, folder):
     globals_ = {"coax:pacing": copy.pacing} if copy.server == "coax" else {}
+    if copy.blocks:
+        globals_ |= {"max xmit": str(copy.blocks), "large readwrite": "no"}
     with inside(server):
         start = subject.start(copy.server, folder, host=SERVER, wanted_ports=(139, 445), globals_=globals_)
         with start as running:
@@ -115,7 +121,19 @@ def measured(copy):
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         took, seen = run(copy, Path(folder))
-    return {"copy": copy, "s": took, "dropped": seen["queue_drops"], "again": seen["again"], "windows": seen["window_max"]}
+    later = settled(seen["new"], copy)
+    return {"copy": copy, "s": took, "dropped": seen["queue_drops"], "again": seen["again"], "windows": seen["window_max"], "settled": later}
+
+
+def settled(new, copy):
+    """Time over wire time, from one second after the first frame until as many bytes as the file has were sent once."""
+    carried, later, end = 0, 0, math.nan
+    for at, length in new:
+        size = length - HEADERS
+        if carried < copy.bytes and at > 1:
+            later, end = later + size, at
+        carried += size
+    return (end - 1) / (later / 1460 * FRAME * 8 / copy.rate) if later else math.nan
 
 
 def check():
@@ -144,7 +162,7 @@ def table(runs):
     rows = ["| direction | Mbit/s | ring | wire s | coax s | dropped | without pacing s | smbd s | dropped | ratio |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
     for paced, not_paced, other in runs:
         copy = paced["copy"]
-        rows.append(f"| {'to the server' if copy.verb == 'put' else 'to the client'} | {copy.rate // 10**6} | {copy.ring} | {copy.wire_s:.2f} | {seconds(paced['s'])} |"
+        rows.append(f"| {way(copy.verb)} | {copy.rate // 10**6} | {copy.ring} | {copy.wire_s:.2f} | {seconds(paced['s'])} |"
                     f" {paced['dropped']} | {seconds(not_paced['s'])} | {seconds(other['s'])} | {other['dropped']} | {times(other['s'], paced['s'])} |")
     return "\n".join(rows)
 
@@ -172,12 +190,48 @@ def modern(rounds, write):
             pairs = [(measured(copy)["s"], measured(dataclasses.replace(copy, pacing="no"))["s"]) for _ in range(rounds)]
             ratios = [paced / usual for paced, usual in pairs]
             paced, usual = (statistics.median(times) for times in zip(*pairs))
-            rows.append(f"| {'to the server' if verb == 'put' else 'to the client'} | {rate // 10**6} | {paced:.2f} | {usual:.2f} |"
+            rows.append(f"| {way(verb)} | {rate // 10**6} | {paced:.2f} | {usual:.2f} |"
                         f" {statistics.median(ratios):.3f} | {min(ratios):.3f} to {max(ratios):.3f} |")
             print(rows[-1], flush=True)
     if write:
         put(MODERN_MARKS, "\n".join(rows))
     return 0
+
+
+def after_a_second(verbs, rings, rates, rounds, write):
+    """The paced copies after their first second, with files of twice the usual size."""
+    rows = ["| direction | Mbit/s | ring | frames dropped in the copy | after the first second, time ÷ wire time | least and greatest |", "|---|--:|--:|--:|--:|--:|"]
+    for verb in verbs:
+        for rate in rates:
+            for ring in rings:
+                runs = [measured(Copy("coax", verb, ring, rate, rate // 2)) for _ in range(rounds)]
+                ratios = [run["settled"] for run in runs]
+                rows.append(f"| {way(verb)} | {rate // 10**6} | {ring} | {', '.join(str(run['dropped']) for run in runs)} |"
+                            f" {statistics.median(ratios):.2f} | {min(ratios):.2f} to {max(ratios):.2f} |")
+                print(rows[-1], flush=True)
+    if write:
+        put(SETTLED_MARKS, "\n".join(rows))
+    return 0
+
+
+def blocks(verbs, rings, rounds, write):
+    """What smaller blocks would do beside pacing: the paced copy with several `max xmit`, at 10 Mbit/s."""
+    rows = ["| direction | ring | blocks | frames dropped in the copy | copy, s | least and greatest |", "|---|--:|--:|--:|--:|--:|"]
+    for verb in verbs:
+        for ring in rings:
+            for size in (0, 16_644, 4_356, 2_920):
+                runs = [measured(Copy("coax", verb, ring, 10_000_000, 2_500_000, blocks=size)) for _ in range(rounds)]
+                taken = [run["s"] for run in runs]
+                rows.append(f"| {way(verb)} | {ring} | {size or 'as usual'} | {', '.join(str(run['dropped']) for run in runs)} |"
+                            f" {statistics.median(taken):.2f} | {min(taken):.2f} to {max(taken):.2f} |")
+                print(rows[-1], flush=True)
+    if write:
+        put(BLOCK_MARKS, "\n".join(rows))
+    return 0
+
+
+def way(verb):
+    return "to the server" if verb == "put" else "to the client"
 
 
 def put(marks, text):
@@ -192,6 +246,8 @@ def main():
     parser.add_argument("--ci", action="store_true")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--modern", type=int, metavar="ROUNDS", help="only a modern client, with and without pacing")
+    parser.add_argument("--settled", type=int, metavar="ROUNDS", help="only the copies with pacing, from their second second on")
+    parser.add_argument("--blocks", type=int, metavar="ROUNDS", help="only the copies with pacing, with smaller blocks offered")
     parser.add_argument("--verbs", default="put,get")
     parser.add_argument("--rings", default="4,6,8,16")
     parser.add_argument("--rates", default="10,2", help="Mbit/s")
@@ -201,7 +257,12 @@ def main():
     if arguments.modern:
         return modern(arguments.modern, arguments.write)
     numbers = lambda text: [int(word) for word in text.split(",")]
-    return everything(arguments.verbs.split(","), numbers(arguments.rings), [rate * 10**6 for rate in numbers(arguments.rates)], arguments.write)
+    verbs, rings, rates = arguments.verbs.split(","), numbers(arguments.rings), [rate * 10**6 for rate in numbers(arguments.rates)]
+    if arguments.settled:
+        return after_a_second(verbs, rings, rates, arguments.settled, arguments.write)
+    if arguments.blocks:
+        return blocks(verbs, rings, arguments.blocks, arguments.write)
+    return everything(verbs, rings, rates, arguments.write)
 
 
 if __name__ == "__main__":
