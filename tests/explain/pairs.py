@@ -7,6 +7,7 @@ import collections
 import dataclasses
 import json
 import random
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -42,7 +43,7 @@ CHANGES = (
     Change("TCP_NODELAY at the server", ("server-nodelay", "server-nodelay-far", "server-nodelay-early-timer"), {"server_nodelay": True},
            lambda to: to.server == "smbd"),
     Change("larger requests", ("samba-larger-requests", "nt-larger-request-buffer", "nt-larger-request-buffer-and-window"),
-           {"max_xmit": 0, "large_requests": True}, lambda to: to.max_xmit),
+           {"max_xmit": 65535}, lambda to: to.max_xmit),  # what the advice says, and no more; without a line, Samba has 16,644
     Change("receive buffer of the client", ("fixed-receive-buffer", "small-receive-buffer-of-the-client"), {"client_rcvbuf": 0, "client_rmem": 0}),
     Change("receive buffer of the server", ("fixed-receive-buffer", "small-receive-buffer-of-the-server"), {"server_rcvbuf": 0, "server_rmem": 0}),
     Change("send buffer of the client", ("fixed-send-buffer-of-the-client",), {"client_sndbuf": 0, "client_wmem": 0}),
@@ -77,9 +78,9 @@ def changed(to):
     return found + ([("a deeper queue", (), deeper(to))] if deeper(to) else [])
 
 
-def choose(seed, count, lacking, development=False):
-    """So many scenarios to which a change applies. Development: from no family that is held out."""
-    families = [*FAMILIES, *(() if development else HELD_OUT)]
+def choose(seed, count, lacking, development=False, part=""):
+    """So many scenarios to which a change applies, of families whose names contain `part`. Development: from no family that is held out."""
+    families = [name for name in (*FAMILIES, *(() if development else HELD_OUT)) if part in name]
     random.Random(f"pairs/{seed}").shuffle(families)
     found, turn = [], 0
     while len(found) < count and turn < 20 * count:
@@ -103,8 +104,8 @@ def advised(path, port):
     return [(one["id"], one["predicted_s"]) for one in copy["advice"]], copy["wall_s"]
 
 
-def made(wanted, scratch, sized=False):
-    """The judged copy and what explain advises at each end."""
+def made(wanted, scratch, sized=False, keep=None):
+    """The judged copy and what explain advises at each end. Its captures are left in the folder `keep`."""
     with tempfile.TemporaryDirectory(prefix="explain-real-") as folder:
         Path(folder).chmod(0o755)
         if sized:
@@ -112,12 +113,20 @@ def made(wanted, scratch, sized=False):
         else:
             recorded = copying.perform(wanted, Path(folder), scratch)
         copied = copying.judge(recorded)
+        for end in ENDS if keep else ():
+            shutil.copy(copied.capture(end), Path(keep) / f"{wanted.name}-{end}.pcap")
         return copied, {end: advised(copied.capture(end), copied.port) for end in ENDS}
 
 
-def example(wanted, scratch):
+def prediction(advice, ids):
+    """What the advice with the first of these ids predicts, seconds: the later ids change more than the exam does."""
+    known = dict(advice)
+    return next((known[one] for one in ids if known.get(one)), None)
+
+
+def example(wanted, scratch, keep=None):
     """Rows of one scenario: a change and an end each."""
-    before, said = made(wanted, scratch, sized=True)
+    before, said = made(wanted, scratch, sized=True, keep=keep)
     times = {}
     for name, advice, after in changed(before.scenario):
         copied, _ = made(after, scratch)
@@ -128,9 +137,9 @@ def example(wanted, scratch):
         advice_, _ = said[end]
         first = advice_[0][0] if advice_ else None
         for name, (ids, truth) in times.items():
-            predicted = next((value for one, value in advice_ if one in ids and value), None)
+            predicted = prediction(advice_, ids)
             yield {"copy": wanted.name, "held_out": scenario.held_out(wanted.family), "end": end, "change": name, "before_s": before.wall_s,
-                   "truth_s": truth, "predicted_s": predicted, "advised": any(one in ids for one, _ in advice_), "first": first,
+                   "truth_s": truth, "port": before.port, "predicted_s": predicted, "advised": any(one in ids for one, _ in advice_), "first": first,
                    "best": name == best, "first_right": first in times[best][0] if gains else first is None}
 
 
@@ -190,10 +199,10 @@ def run(arguments, lacking, scratch):
     seed, reveal = arguments.seed, arguments.reveal
     rows = []
     print(f"seed {seed}\n\n{HEADER}", flush=True)
-    for wanted in choose(seed, arguments.pairs, lacking, arguments.development):
+    for wanted in choose(seed, arguments.pairs, lacking, arguments.development, arguments.family):
         hidden = scenario.held_out(wanted.family) and not reveal
         try:
-            found = list(example(wanted, scratch))
+            found = list(example(wanted, scratch, None if hidden else arguments.keep))
         except (copying.Rejected, RuntimeError, OSError, subprocess.SubprocessError) as error:
             print(f"| {'held out' if hidden else wanted.name} | rejected | {' '.join(str(error).split())[:200]} |", flush=True)
             continue
