@@ -139,7 +139,7 @@ def settled(new, copy):
 def check():
     """Counts: what overflows the card with pacing and without it."""
     wrong = []
-    for verb, ring in (("put", 4), ("put", 8), ("get", 6)):
+    for verb, ring in (("put", 4), ("put", 8), ("get", 4), ("get", 6)):
         copy = Copy("coax", verb, ring, 10_000_000, 1_000_000)
         paced, not_paced = measured(copy), measured(dataclasses.replace(copy, pacing="no"))
         print(f"{verb}, ring of {ring}: {paced['dropped']} frames dropped, {not_paced['dropped']} without pacing")

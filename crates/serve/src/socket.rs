@@ -73,6 +73,11 @@ impl Socket {
         self.pacing = pacing;
     }
 
+    #[cfg(test)]
+    pub(super) fn pacing(&self) -> Option<&Pacing> {
+        self.pacing.as_ref()
+    }
+
     /// `bytes` were read and `rest` are missing of their message.
     pub(super) fn note_received(&self, bytes: usize, rest: usize) {
         if let Some(pacing) = &self.pacing {

@@ -111,6 +111,11 @@ impl Info {
         self.long(120)
     }
 
+    /// Bytes that the kernel has, but has not sent.
+    pub(super) fn unsent(&self) -> u64 {
+        self.word(144).into()
+    }
+
     /// Segments that arrived behind a gap.
     pub(super) fn out_of_order(&self) -> u64 {
         u64::from(self.word(224))
@@ -130,7 +135,7 @@ impl Info {
             delivery_rate: self.long(160),
             client_window: self.word(228).into(),
             unacknowledged: self.word(24).into(),
-            unsent: self.word(144).into(),
+            unsent: self.unsent(),
             server_window: self.word(64).into(),
             congestion_window: self.word(80).into(),
             slow_start: self.word(80) < self.word(76),

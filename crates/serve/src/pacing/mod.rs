@@ -3,6 +3,8 @@
 
 mod learned;
 mod linux;
+#[cfg(test)]
+mod tests;
 
 use std::{
     net::IpAddr,
@@ -186,6 +188,8 @@ impl State {
             retransmitted: info.retransmitted(),
             rtt: self.min_rtt,
         };
+        // An acknowledgment makes the kernel send what it kept, in a segment of its own.
+        self.kept = self.kept.min(info.unsent());
         let sent_bytes = self.handed.saturating_sub(self.kept);
         let unacknowledged = sent_bytes.saturating_sub(sent.acknowledged);
         self.pacer.observed(clock.now(), sent, limited);
