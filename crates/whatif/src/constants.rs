@@ -199,6 +199,9 @@ pub(crate) const MAX_MESSAGE_HEADER: u64 = 68;
 /// The largest request of SMB1, bytes: the counts of large reads and writes are not used for more.
 pub(crate) const MAX_BLOCK: u64 = 0x2_0000;
 
+/// The largest message of a client that announces the smaller one of the server, bytes: the default of jCIFS and of Samba.
+pub(crate) const USUAL_CLIENT_BUFFER: u64 = 16_644;
+
 /// Requests of one kind around the data that the model repeats.
 pub(crate) const MAX_STEPS: u64 = 8;
 

@@ -1,5 +1,6 @@
 //! What a capture does not say outright, and is fitted.
 
+mod buffers;
 mod pace;
 
 use crate::constants::{
@@ -8,7 +9,7 @@ use crate::constants::{
     MAX_HIDDEN_THINK_RATIO, MAX_LOSS, MAX_MODERN_NS_PER_BYTE, MAX_RTO, MAX_SEGMENTS_OF_SMALL_BLOCK,
     MAX_SERIAL_THINK_RATIO, MEMORY_RATIO, MIN_FAST_RATIO, MIN_FIXED_OF_UNEVEN, MIN_QUEUE,
     MODERN_DELAYED_ACK, MODERN_RTO, OLD_RTO, PATH_BOUND, RING_PLACING, RTO_RANGE, SHAPING,
-    THINK_RESOLUTION, TOO_FAST_RATIO, VISIBLE,
+    THINK_RESOLUTION, TOO_FAST_RATIO, USUAL_CLIENT_BUFFER, VISIBLE,
 };
 use coax_cause::{Cause, Kind};
 use coax_explain::report::{Connection, Copy, Direction, Side, Vantage};
@@ -120,6 +121,8 @@ pub(crate) struct ModelParameters {
     pub(crate) is_modern: bool,
     /// Windows of client and server that are taken to be so wide, where the capture does not say.
     pub(crate) wide: [Option<u64>; 2],
+    /// The client's largest message, where the capture shows only the smaller one of the server.
+    pub(crate) client_buffer: Option<u64>,
 }
 
 impl ModelParameters {
@@ -194,6 +197,7 @@ impl ModelParameters {
             direction,
             is_modern: used.is_modern,
             wide: used.windows.likely,
+            client_buffer: used.repeats_limit.then_some(USUAL_CLIENT_BUFFER),
         }
     }
 
@@ -378,6 +382,7 @@ impl ModelParameters {
         let rate = (8e12 / self.path_ps).clamp(1000.0, 1e11);
         set("link.rate".into(), quantity(rate, "bit/s"));
         set("link.delay".into(), quantity(self.round_trip / 2.0, "ns"));
+        self.buffers(&mut set);
         self.losing(&mut set);
         sets
     }

@@ -297,6 +297,7 @@ impl Model {
         all.extend(guess.holding());
         all.extend(guess.ticking());
         all.extend(guess.of_unknown_path());
+        all.extend(guess.of_larger_buffer());
         let mut all: Vec<(ModelParameters, u64)> =
             all.into_iter().map(|guess| (guess, FIRST_SEED)).collect();
         if matches!(guess.loss, Loss::Random(_)) {

@@ -2,7 +2,7 @@
 
 use crate::constants::{
     MAX_BLOCK, MAX_MESSAGE_HEADER, MAX_STEPS, MIN_BULK_SEGMENTS, MIN_ONE_WAY_RATIO,
-    MIN_PROGRAM_RATIO, SPLIT_REQUEST_RATIO,
+    MIN_PROGRAM_RATIO, SPLIT_REQUEST_RATIO, USUAL_CLIENT_BUFFER,
 };
 use std::ops::RangeInclusive;
 
@@ -59,6 +59,8 @@ pub(crate) struct Used {
     pub(crate) is_modern: bool,
     /// Windows of which the capture does not say how wide they are.
     pub(crate) windows: Windows,
+    /// Whether the client announced the server's largest message: its own may be larger.
+    pub(crate) repeats_limit: bool,
     /// Whether it is no copy by SMB, but data that goes one way.
     pub(crate) is_bulk: bool,
 }
@@ -130,6 +132,7 @@ pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> 
         is_serial: by.at_once == 1,
         is_modern,
         windows,
+        repeats_limit: client.is_none() && repeats_limit(smb),
         is_bulk: false,
     })
 }
@@ -167,6 +170,7 @@ fn bulk(connection: &Connection, copy: &Copy) -> Result<Used, Why> {
         is_serial: false,
         is_modern,
         windows,
+        repeats_limit: false,
         is_bulk: true,
     })
 }
@@ -266,6 +270,13 @@ fn dialect(sets: &mut Vec<Set>, connection: &Connection, smb: &Smb, is_known_cli
         let offered = Value::Array(offered.into_iter().map(Value::String).collect());
         sets.push(("client.profile.negotiate.dialects".to_owned(), offered));
     }
+}
+
+/// Whether a client has the largest message that the server announced before it, and that is less than clients usually have.
+fn repeats_limit(smb: &Smb) -> bool {
+    let server = smb.server_max_buffer.map(u64::from);
+    smb.client_max_buffer == smb.server_max_buffer
+        && server.is_some_and(|server| server < USUAL_CLIENT_BUFFER)
 }
 
 /// Buffers as they were agreed on, but at least what was used needs. An unknown client that announces what the server

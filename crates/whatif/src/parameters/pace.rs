@@ -236,6 +236,7 @@ mod tests {
             direction: Direction::ToClient,
             is_modern: false,
             wide: [None; 2],
+            client_buffer: None,
         }
     }
 
