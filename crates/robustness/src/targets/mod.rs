@@ -1,5 +1,6 @@
 //! The targets: a function of bytes that must neither panic nor break what it asserts, and seeds to start from.
 
+mod browsed;
 mod calls;
 mod decode;
 mod decoders;
@@ -74,6 +75,11 @@ pub const TARGETS: &[Target] = &[
     target("datagrams", netbios::datagrams, seeds::datagrams),
     target("mailslots", netbios::mailslots, seeds::mailslots),
     target("browser", netbios::browser, seeds::browser),
+    target(
+        "browser_stations",
+        browsed::stations,
+        browsed::conversations,
+    ),
     target("ntlmssp", logon::ntlmssp, seeds::ntlmssp),
     target("spnego", logon::spnego, seeds::spnego),
     target("log_on", logon::log_on, seeds::spnego),
