@@ -122,7 +122,7 @@ impl Engine for NbfStation {
     fn poll(&mut self, now: Time) -> Option<Happening<Mac, StationEvent<NbfEvent>>> {
         Some(match self.0.poll_event(now)? {
             StationEvent::Station(event) => happening_of_nbf(event),
-            StationEvent::Browser(news) => Happening::Other(StationEvent::Browser(news)),
+            other => Happening::Other(other),
         })
     }
 
@@ -237,7 +237,7 @@ impl Engine for IpxStation {
     fn poll(&mut self, now: Time) -> Option<Happening<Self::Peer, StationEvent<IpxEvent>>> {
         Some(match self.station.poll_event(now)? {
             StationEvent::Station(event) => happening_of_ipx(event),
-            StationEvent::Browser(news) => Happening::Other(StationEvent::Browser(news)),
+            other => Happening::Other(other),
         })
     }
 

@@ -1,5 +1,6 @@
 //! State that all clients share.
 
+use std::collections::BTreeMap;
 use std::sync::{
     Arc, Mutex, OnceLock, PoisonError, RwLock,
     atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
@@ -54,8 +55,8 @@ pub(super) struct Host {
     pub(super) began: Instant,
     /// The connected clients, for `coax status`.
     pub(super) clients: Registry,
-    /// The NetBIOS names of the networks, for `coax status`.
-    networks: Mutex<Vec<NetworkStatus>>,
+    /// The NetBIOS names of the networks, for `coax status`, by who publishes them.
+    networks: Mutex<BTreeMap<String, Vec<NetworkStatus>>>,
     /// Receives finished print jobs.
     pub(super) printing: Printing,
     /// What is known of the cards of clients that were connected.
@@ -151,12 +152,13 @@ impl Host {
     /// The NetBIOS names of the networks, as last published.
     pub(super) fn networks(&self) -> Vec<NetworkStatus> {
         let networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
-        networks.clone()
+        networks.values().flatten().cloned().collect()
     }
 
-    /// Publishes the NetBIOS names of the networks.
-    pub(super) fn publish_networks(&self, networks: Vec<NetworkStatus>) {
-        *self.networks.lock().unwrap_or_else(PoisonError::into_inner) = networks;
+    /// Publishes the NetBIOS names of the networks of `publisher`: empty for TCP/IP, or a station.
+    pub(super) fn publish_networks(&self, publisher: &str, networks: Vec<NetworkStatus>) {
+        let mut all = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(publisher.to_owned(), networks);
     }
 
     /// Configuration of the session layer.

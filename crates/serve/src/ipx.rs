@@ -53,7 +53,7 @@ pub(super) fn start(
         ));
     }
     let limits = [Carriage::NetBios, Carriage::Direct].map(|carriage| config.max_message(carriage));
-    let (browser, teller) = match browsing {
+    let (browser, mut teller) = match browsing {
         Some(browsing) => {
             config.hears = browsing.hears;
             (Some(browsing.config), Some(browsing.teller))
@@ -89,8 +89,13 @@ pub(super) fn start(
         }
         Notice::Event(StationEvent::Station(event)) => tell(&host, &interface, &event),
         Notice::Event(StationEvent::Browser(news)) => {
-            if let Some(teller) = &teller {
+            if let Some(teller) = &mut teller {
                 teller.tell(news);
+            }
+        }
+        Notice::Event(StationEvent::Names(names)) => {
+            if let Some(teller) = &mut teller {
+                teller.tell_names(&names);
             }
         }
     };

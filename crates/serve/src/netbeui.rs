@@ -36,7 +36,7 @@ pub(super) fn start(
     let browsing = StationBrowsing::new(host, format!("{interface} (NetBEUI)"), &names);
     let mut config = NbfConfig::new(port.interface().mac(), names);
     config.max_message = host.session().max_message;
-    let (browser, teller) = match browsing {
+    let (browser, mut teller) = match browsing {
         Some(browsing) => {
             config.hears = browsing.hears;
             (Some(browsing.config), Some(browsing.teller))
@@ -67,8 +67,13 @@ pub(super) fn start(
         }
         Notice::Event(StationEvent::Station(event)) => tell(&host, &interface, &event),
         Notice::Event(StationEvent::Browser(news)) => {
-            if let Some(teller) = &teller {
+            if let Some(teller) = &mut teller {
                 teller.tell(news);
+            }
+        }
+        Notice::Event(StationEvent::Names(names)) => {
+            if let Some(teller) = &mut teller {
+                teller.tell_names(&names);
             }
         }
     };

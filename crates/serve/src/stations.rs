@@ -7,7 +7,8 @@ use coax_wire::nbt::name::{NbName, SUFFIX_SERVER, SUFFIX_WORKSTATION};
 
 use super::{
     host::Host,
-    netbios::{browser_config, in_words, master_in_words, station_lists},
+    netbios::{browser_config, in_words, master_in_words, role, station_lists},
+    status::{NameStatus, NetworkStatus},
 };
 
 /// The browser of a station: its configuration, and who reports its news.
@@ -27,6 +28,8 @@ pub(super) struct Teller {
     at: String,
     workgroup: NbName,
     base_type: u32,
+    /// For `coax status`.
+    shown: NetworkStatus,
 }
 
 impl StationBrowsing {
@@ -43,6 +46,10 @@ impl StationBrowsing {
             config: browser_config(host, (server.name, workgroup)),
             hears: overheard(workgroup).to_vec(),
             teller: Teller {
+                shown: NetworkStatus {
+                    address: at.clone(),
+                    ..NetworkStatus::default()
+                },
                 at,
                 workgroup,
                 base_type: coax_server::server_type(&host.server()),
@@ -62,7 +69,7 @@ pub(super) fn name_taken(at: &str, name: &str, by: &str) -> String {
 
 impl Teller {
     /// Reports.
-    pub(super) fn tell(&self, news: BrowserNews) {
+    pub(super) fn tell(&mut self, news: BrowserNews) {
         let (at, workgroup) = (&self.at, self.workgroup);
         match news {
             BrowserNews::Browser(BrowserEvent::Role { role, reason }) => {
@@ -76,12 +83,31 @@ impl Teller {
             BrowserNews::Browser(_) => {}
             BrowserNews::Lists(heard) => {
                 let others = self.host.settings().global.netbios.browse_list;
-                let config = &self.host.server().config;
+                let server = self.host.server();
+                let config = &server.config;
                 let lists = station_lists(config.code_page, self.base_type, others, &heard);
+                self.shown.role = Some(role(heard.role).into());
+                self.shown.master.clone_from(&lists.master);
                 if let Some(neighbours) = &config.neighbours {
                     neighbours.publish(at, lists);
                 }
+                self.show();
             }
         }
+    }
+
+    /// Shows the station's names.
+    pub(super) fn tell_names(&mut self, names: &[(NbName, bool)]) {
+        let shown = names.iter().map(|(name, registered)| NameStatus {
+            name: name.to_string(),
+            registered: *registered,
+        });
+        self.shown.names = shown.collect();
+        self.show();
+    }
+
+    fn show(&self) {
+        self.host
+            .publish_networks(&self.at, vec![self.shown.clone()]);
     }
 }

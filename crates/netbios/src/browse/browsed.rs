@@ -1,6 +1,8 @@
 //! A station and the browser of its network, which is optional.
 
-use coax_wire::time::Time;
+use alloc::vec::Vec;
+
+use coax_wire::{nbt::name::NbName, time::Time};
 
 use super::station::{BrowserNews, BrowserStation, Meaning, StationBrowser};
 use super::types::BrowserConfig;
@@ -12,6 +14,8 @@ pub enum StationEvent<E> {
     Station(E),
     /// News of its browser.
     Browser(BrowserNews),
+    /// Its names, each with whether it is registered, when they have changed.
+    Names(Vec<(NbName, bool)>),
 }
 
 /// A station with its browser. Hand frames to the station; give the time to both.
@@ -20,13 +24,19 @@ pub struct BrowsedStation<S: BrowserStation> {
     /// The station.
     pub station: S,
     browser: Option<StationBrowser<S::Address>>,
+    /// The names that were told.
+    told: Vec<(NbName, bool)>,
 }
 
 impl<S: BrowserStation> BrowsedStation<S> {
     /// A station, and the browser of its network if it has one.
     pub fn new(now: Time, mut station: S, browser: Option<BrowserConfig>) -> Self {
         let browser = browser.map(|config| StationBrowser::start(now, config, &mut station));
-        Self { station, browser }
+        Self {
+            station,
+            browser,
+            told: Vec::new(),
+        }
     }
 
     /// Does what is due to the browser at `now`.
@@ -48,7 +58,9 @@ impl<S: BrowserStation> BrowsedStation<S> {
             if let Some(news) = browser.and_then(StationBrowser::poll_news) {
                 return Some(StationEvent::Browser(news));
             }
-            let event = self.station.next_event()?;
+            let Some(event) = self.station.next_event() else {
+                return self.changed_names();
+            };
             let Some(browser) = &mut self.browser else {
                 return Some(StationEvent::Station(event));
             };
@@ -64,6 +76,15 @@ impl<S: BrowserStation> BrowsedStation<S> {
             }
             return Some(StationEvent::Station(event));
         }
+    }
+
+    fn changed_names(&mut self) -> Option<StationEvent<S::Event>> {
+        let names = self.station.names();
+        if names == self.told {
+            return None;
+        }
+        self.told.clone_from(&names);
+        Some(StationEvent::Names(names))
     }
 
     /// The browser says goodbye.

@@ -11,11 +11,12 @@ const WORKGROUP_MINUTES: &[u64] = &[1, 1, 5, 5, 10, 10, 15];
 const AFTER_ELECTION: Span = Span::from_secs(60);
 
 /// What a server is on its network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Role {
     /// It takes no part in elections.
     Server,
     /// It can be elected.
+    #[default]
     Potential,
     /// A master browser chose it to give out the list, too.
     Backup,

@@ -1,6 +1,6 @@
 //! The browser of a station without TCP/IP (NetBEUI, IPX), which registers names and sends datagrams itself.
 
-use alloc::collections::VecDeque;
+use alloc::{collections::VecDeque, vec::Vec};
 
 use coax_wire::ether::Mac;
 use coax_wire::nbt::name::NbName;
@@ -39,6 +39,8 @@ pub trait BrowserStation {
     fn carry(&mut self, outgoing: &Outgoing<Self::Address>);
     /// The next thing that happened.
     fn next_event(&mut self) -> Option<Self::Event>;
+    /// Its names, and whether each is registered.
+    fn names(&self) -> Vec<(NbName, bool)>;
     /// What that means to a browser.
     fn meaning(event: &Self::Event) -> Meaning<Self::Address>;
 }
@@ -57,7 +59,9 @@ pub enum Meaning<A> {
 /// What a browser knows for the server's lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
-    /// The server's type with its role as a browser.
+    /// The server's role as a browser.
+    pub role: Role,
+    /// Its type with that role.
     pub own_type: u32,
     /// The master browser, if it is another machine and known.
     pub master: Option<NbName>,
@@ -199,6 +203,7 @@ impl<A: Copy + Eq> StationBrowser<A> {
         }
         self.told = state;
         let lists = Heard {
+            role,
             own_type: self.browser.own_entry().server_type,
             master,
             lists: Fetched {

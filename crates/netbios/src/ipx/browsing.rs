@@ -1,5 +1,7 @@
 //! The station of a browser.
 
+use alloc::vec::Vec;
+
 use coax_wire::ether::Mac;
 use coax_wire::nbt::name::NbName;
 use coax_wire::time::Time;
@@ -40,6 +42,10 @@ impl BrowserStation for Ipx {
 
     fn next_event(&mut self) -> Option<IpxEvent> {
         self.poll_event()
+    }
+
+    fn names(&self) -> Vec<(NbName, bool)> {
+        Self::names(self).collect()
     }
 
     fn meaning(event: &IpxEvent) -> Meaning<Self::Address> {

@@ -38,6 +38,12 @@ impl Ipx {
         }
     }
 
+    /// The names of this station, and whether each is registered.
+    pub fn names(&self) -> impl Iterator<Item = (NbName, bool)> {
+        let claims = self.claims.iter();
+        claims.map(|claim| (claim.own.name, claim.is_owned()))
+    }
+
     /// Whether a name is registered and answered for.
     pub fn owns(&self, name: &NbName) -> bool {
         self.owned(name).is_some()

@@ -1,5 +1,7 @@
 //! The station of a browser.
 
+use alloc::vec::Vec;
+
 use coax_wire::ether::Mac;
 use coax_wire::nbt::name::NbName;
 use coax_wire::time::Time;
@@ -39,6 +41,10 @@ impl BrowserStation for Nbf {
 
     fn next_event(&mut self) -> Option<NbfEvent> {
         self.poll_event()
+    }
+
+    fn names(&self) -> Vec<(NbName, bool)> {
+        Self::names(self).collect()
     }
 
     /// A name in conflict is lost.

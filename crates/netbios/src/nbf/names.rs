@@ -34,6 +34,12 @@ impl Nbf {
         self.claims.retain(|claim| claim.own.name != *name);
     }
 
+    /// The names of this station, and whether each is registered.
+    pub fn names(&self) -> impl Iterator<Item = (NbName, bool)> {
+        let claims = self.claims.iter();
+        claims.map(|claim| (claim.own.name, claim.state == ClaimState::Owned))
+    }
+
     /// Whether a name is registered and answered for.
     pub fn owns(&self, name: &NbName) -> bool {
         self.owned(name).is_some()

@@ -12,6 +12,7 @@ mod wins;
 pub(super) use browsing::{
     SharedList, config as browser_config, in_words, is_browsers, master_in_words, station_lists,
 };
+pub(super) use shown::role;
 pub(super) use sockets::Bound;
 
 use std::{
@@ -137,7 +138,7 @@ impl Names {
     fn show(&self, host: &Host) {
         let nodes = self.nodes.iter();
         let of = |node: &Node| shown::network(&node.service, node.browsing(), node.network);
-        host.publish_networks(nodes.map(of).collect());
+        host.publish_networks("", nodes.map(of).collect());
     }
 
     fn each(&mut self, mut action: impl FnMut(&mut NameService)) {

@@ -23,7 +23,7 @@ pub(super) fn network(
     }
 }
 
-fn role(role: Role) -> &'static str {
+pub(in super::super) fn role(role: Role) -> &'static str {
     match role {
         Role::Master => "master",
         Role::Backup => "backup",

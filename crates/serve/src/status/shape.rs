@@ -31,7 +31,7 @@ pub struct Status {
     pub files: Vec<FileStatus>,
     /// How many there are.
     pub files_total: usize,
-    /// Networks with NetBIOS names over TCP/IP.
+    /// Networks with NetBIOS names: over TCP/IP first, then by interface.
     pub networks: Vec<NetworkStatus>,
     /// Print jobs whose command runs or waits, oldest first.
     pub print_jobs: Vec<String>,
@@ -97,7 +97,7 @@ pub struct ClientStatus {
 /// A network with NetBIOS names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkStatus {
-    /// The server's address there.
+    /// The server's address there, or an interface with the protocol, such as `eth0 (NetBEUI)`.
     pub address: String,
     /// The names of this server, with their suffix.
     pub names: Vec<NameStatus>,

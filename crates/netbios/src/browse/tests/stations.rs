@@ -70,7 +70,7 @@ macro_rules! machine {
             fn news(&self) -> Option<&BrowserNews> {
                 match self {
                     StationEvent::Browser(news) => Some(news),
-                    StationEvent::Station(_) => None,
+                    StationEvent::Station(_) | StationEvent::Names(_) => None,
                 }
             }
         }
@@ -164,6 +164,30 @@ macro_rules! browsing {
                     let name = master.map(|name| name.characters().to_vec());
                     assert_eq!(name.as_deref(), Some(&b"HIGH"[..]));
                 }
+            }
+
+            #[test]
+            fn the_names_are_told_as_they_are_registered_and_given_up() {
+                let mut lan = three();
+                run(&mut lan, MINUTE);
+                let told = |lan: &Lan| {
+                    let events = lan.events[1].iter().rev();
+                    let mut names = events.filter_map(|event| match event {
+                        StationEvent::Names(names) => Some(names.clone()),
+                        _ => None,
+                    });
+                    names.next().unwrap()
+                };
+                assert_eq!(lists(&lan.events[1]).role, Role::Master);
+                let names = told(&lan);
+                assert!(names.iter().all(|(_, registered)| *registered));
+                for own in ["HIGH<20>", "HIGH<00>", "LAB<00>", "LAB<1d>", "LAB<1e>"] {
+                    assert!(names.contains(&(name(own), true)), "{own}");
+                }
+                let now = lan.now;
+                lan.stations[1].inner.shutdown(now);
+                run(&mut lan, 1000);
+                assert!(!told(&lan).contains(&(name("LAB<1d>"), true)));
             }
 
             #[test]
