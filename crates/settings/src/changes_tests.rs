@@ -92,7 +92,7 @@ fn patch_makes_the_advised_file_of_each_kind_with_its_line_ends() {
                 ("read raw", Some("yes")),
                 ("max xmit", Some("65535")),
             ],
-            b"[global]\n    max xmit = 65535\n\tsocket options = TCP_NODELAY \\\n\n  read raw = yes",
+            b"[global]\n\tmax xmit = 65535\n\tsocket options = TCP_NODELAY \\\n\n  read raw = yes",
         ),
         (
             "smb.conf",
@@ -141,6 +141,37 @@ fn patch_makes_the_advised_file_of_each_kind_with_its_line_ends() {
             "{}",
             draft.diff()
         );
+    }
+}
+
+#[test]
+fn a_new_line_is_indented_as_the_lines_of_its_section() {
+    for (before, after) in [
+        (
+            "[global]\n  read raw = no\n",
+            "[global]\n  write raw = no\n  read raw = no\n",
+        ),
+        (
+            "[global]\n# raw\n\n\tread raw = no\n",
+            "[global]\n\twrite raw = no\n# raw\n\n\tread raw = no\n",
+        ),
+        (
+            "[global]\nread raw = no\n[x]\n  path = /x\n",
+            "[global]\nwrite raw = no\nread raw = no\n[x]\n  path = /x\n",
+        ),
+        (
+            "[global]\n[x]\n  path = /x\n",
+            "[global]\n  write raw = no\n[x]\n  path = /x\n",
+        ),
+    ] {
+        let file = File::parse("smb.conf", before.as_bytes()).unwrap();
+        let mut draft = Draft::of(&file);
+        let settings = table::settings();
+        let mut settings = settings.iter();
+        let setting = settings.find(|one| one.key() == "write raw").unwrap();
+        assert_eq!(draft.set(setting, "no", None), Done::Changed, "{before}");
+        let got = patched("smb.conf", before.as_bytes(), &draft.diff());
+        assert_eq!(String::from_utf8_lossy(&got), after);
     }
 }
 
@@ -253,7 +284,7 @@ fn a_setting_of_shares_is_changed_for_the_share_of_the_copy_only() {
     let import = import(&[("smb.conf", conf)]);
     let sync = change(Role::Server, &[("smb.conf", "strict sync", Some("no"))]);
     for (share, hunk) in [
-        (Some("GAMES"), "@@ -3,0 +4 @@\n+    strict sync = no\n"),
+        (Some("GAMES"), "@@ -3,0 +4 @@\n+strict sync = no\n"),
         (
             Some("work"),
             "@@ -7 +7 @@\n-strict sync=yes\n+strict sync=no\n",

@@ -168,12 +168,11 @@ impl<'a> Draft<'a> {
                 let is_done = new.is_some_and(|new| self.replace(line, Some(new)));
                 return self.outcome(is_done);
             }
-            return self.below_heading(setting, section, format!("    socket options = {word}"));
+            return self.below_heading(setting, section, format!("socket options = {word}"));
         }
         let text = match self.file.kind {
             Kind::Registry => format!("\"{}\"={written}", setting.key()),
-            Kind::SmbConf => format!("    {} = {written}", setting.key()),
-            Kind::Sysctl => format!("{} = {written}", setting.key()),
+            Kind::SmbConf | Kind::Sysctl => format!("{} = {written}", setting.key()),
             _ => format!("{}={written}", setting.key()),
         };
         self.below_heading(setting, section, text)
@@ -189,9 +188,10 @@ impl<'a> Draft<'a> {
             None => setting.belongs_in(known),
         });
         let (place, lines) = match (heading, setting.own_section()) {
-            (Some((line, _)), _) => (line, vec![text]),
+            (Some((line, section)), _) => (line, vec![self.indent(&section) + &text]),
             (None, Some(own)) => {
                 let gap = (self.file.kind == Kind::Registry).then(String::new);
+                let text = self.indent(own) + &text;
                 let lines = gap.into_iter().chain([format!("[{own}]"), text]);
                 (self.end(), lines.collect())
             }
@@ -201,6 +201,22 @@ impl<'a> Draft<'a> {
         };
         let is_done = self.add(place, lines);
         self.outcome(is_done)
+    }
+
+    /// The blanks before a new line of a section: those of the section's first line, else of the file's first one.
+    fn indent(&self, section: &str) -> String {
+        let mut entries = self.file.entries.iter();
+        let neighbour = entries
+            .clone()
+            .find(|entry| entry.section.eq_ignore_ascii_case(section))
+            .or_else(|| entries.next());
+        let line = neighbour.and_then(|entry| self.file.lines.get(entry.line.saturating_sub(1)));
+        match (line, self.file.kind) {
+            (Some(line), kind) if kind != Kind::Registry => {
+                line.chars().take_while(|it| " \t".contains(*it)).collect()
+            }
+            _ => String::new(),
+        }
     }
 
     fn outcome(&self, is_done: bool) -> Done {
