@@ -119,7 +119,7 @@ def a_slider_changes_the_time_and_a_run_can_be_kept(driver, _folder):
     page = Page(driver)
     page.open_lab()
     slow = page.text("time")
-    assert slow.startswith("48 min"), slow
+    assert slow.startswith("43 min"), slow
     page.driver.find_element("id", "pin").click()
     # the window of the server: from 65,535 bytes down to the smallest
     page.slide("server.stack.receive_window", 0)
@@ -128,7 +128,7 @@ def a_slider_changes_the_time_and_a_run_can_be_kept(driver, _folder):
     assert "1,460" in page.text("value-server.stack.receive_window")
     assert page.run("return document.querySelectorAll('#pinned tbody tr').length") == 1
     page.driver.find_element("id", "reset").click()
-    page.until("return document.getElementById('time').textContent.startsWith('48 min')")
+    page.until("return document.getElementById('time').textContent.startsWith('43 min')")
 
 
 def the_address_keeps_the_state(driver, _folder):

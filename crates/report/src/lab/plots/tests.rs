@@ -150,7 +150,7 @@ fn a_failed_run_is_drawn_as_one() {
     let sweep = swept(
         "dos-ms-net-full",
         &[
-            "client.card.tx_ring=4,60",
+            "client.card.tx_ring=9,60",
             "server.stack.receive_window=8760,65535",
         ],
     );

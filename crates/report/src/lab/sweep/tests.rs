@@ -100,7 +100,8 @@ fn a_run_that_fails_is_a_cell_and_not_the_end() {
 #[test]
 fn a_client_that_gives_up_is_reported_with_its_losses_and_without_causes() {
     let grid = ["client.card.tx_ring=4,14"];
-    let swept = sweep("dos-ms-net-full", &["size=1MB"], &grid).unwrap();
+    let sets = ["size=1MB", "client.stack.karn=keep"];
+    let swept = sweep("dos-ms-net-full", &sets, &grid).unwrap();
     let ran = swept.run(1, |_| ());
     let failed = ran.runs[0].outcome.as_ref().unwrap_err();
     assert!(
@@ -113,7 +114,7 @@ fn a_client_that_gives_up_is_reported_with_its_losses_and_without_causes() {
     );
     assert!(failed.ends_with(" retransmission timeouts)"), "{failed}");
     assert!(ran.runs[1].outcome.is_ok());
-    let swept = sweep("dos-ms-net-full", &["size=1MB"], &grid).unwrap();
+    let swept = sweep("dos-ms-net-full", &sets, &grid).unwrap();
     let summary = crate::lab::run::run(&swept.scenario(&swept.layout.place(0)).unwrap()).unwrap();
     assert!(summary.causes_ns.is_empty(), "{:?}", summary.causes_ns);
     let text = crate::lab::report::text(&summary);
