@@ -33,7 +33,8 @@ def server(cable, folder, log, spec, *more):
     with open(log, "w", encoding="utf-8") as out:
         command = [subject.coax_binary(), "serve", "--share", f"DATA={folder}", "--guest", "rw", "--name", "attic", "--json",
                    "--ipx", spec, "--nbt", "127.0.0.1:0", "--direct", "127.0.0.1:0", *more]
-        process = cable.start(cable.server, *command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+        process = cable.start(cable.server, *command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+                              env={**os.environ, "RUNTIME_DIRECTORY": str(log.parent)})
     end = time.monotonic() + SECONDS
     while '"listening"' not in log.read_text():
         check(process.poll() is None and time.monotonic() < end, "the server does not start:", log.read_text())

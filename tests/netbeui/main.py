@@ -82,7 +82,8 @@ def server(cable, folder, log):
     with open(log, "w", encoding="utf-8") as out:
         command = [subject.coax_binary(), "serve", "--share", f"DATA={folder}", "--guest", "rw", "--name", "attic", "--json",
                    "--netbeui", "eth0", "--nbt", "127.0.0.1:0", "--direct", "127.0.0.1:0"]
-        process = cable.start(cable.server, *command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+        process = cable.start(cable.server, *command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+                              env={**os.environ, "RUNTIME_DIRECTORY": str(log.parent)})
     end = time.monotonic() + SECONDS
     while '"listening"' not in log.read_text():
         check(process.poll() is None and time.monotonic() < end, "the server does not start:", log.read_text())
@@ -131,6 +132,19 @@ def said(log, *parts):
         time.sleep(0.1)
 
 
+def status_says(cable, log, at, role, master):
+    """Waits until `coax status` has the station's names, its role and the master browser."""
+    end = time.monotonic() + SECONDS
+    while True:
+        networks = json.loads(cable.coax("status", "--socket", log.parent / "status", "--json").stdout)["networks"]
+        station = next((network for network in networks if network["address"] == at), None)
+        if station and (station["role"], station["master"]) == (role, master):
+            break
+        check(time.monotonic() < end, "coax status:", networks)
+        time.sleep(0.1)
+    check({"ATTIC<00>", "ATTIC<20>"} <= {name["name"] for name in station["names"]}, "names:", station)
+
+
 def browsing(cable, log, at, options, peer):
     """An independent station hears the master browser, joins its list, and wins and leaves an election."""
     tests = Path(__file__).resolve().parent.parent
@@ -142,8 +156,10 @@ def browsing(cable, log, at, options, peer):
     python("announce")
     master, servers = browse(cable, "WORKGROUP", "--no-shares", *options)
     check((master, set(servers)) == ("ATTIC", {"ATTIC", "PYPC"}), master, servers)
+    status_says(cable, log, at, "master", None)  # this server itself
     python("elect")
     said(log, f"{at}: coax is not the master browser of WORKGROUP: PYPC won the election by its higher 'os level'")
+    status_says(cable, log, at, "master", None)  # PYPC has left
     master, servers = browse(cable, "--no-shares", *options)
     check((master, set(servers)) == ("ATTIC", {"ATTIC"}), "the list after a departure:", master, servers)
     lost = cable.coax("browse", "HOME", *options, ok=False)
