@@ -5,6 +5,7 @@ netbeui.sessions INTERFACE SESSIONS SERVER SHARE FILE BYTES. It opens all sessio
 import contextlib
 import hashlib
 import json
+import select
 import socket
 import struct
 import sys
@@ -21,10 +22,14 @@ TRIES, PATIENCE = 5, 3
 NAME_QUERY, NAME_RECOGNIZED = 0x0a, 0x0e
 DATA_ACK, FIRST_MIDDLE, ONLY_LAST, CONFIRM, INITIALIZE, CONTINUE = 0x14, 0x15, 0x16, 0x17, 0x19, 0x1c
 UA, SABME, UI, RR = 0x73, 0x7f, 0x03, 0x01
+# the bit of the SSAP that tells a response from a command
+RESPONSE = 1
 
 
 class Station:
-    """One station and its link to the server."""
+    """One station and its link to the server. While one waits for a frame, all of them answer the server's polls."""
+
+    everyone = []
 
     def __init__(self, interface, number):
         self.node = bytes((2, 0xc0, 0xa8, 0, 0, number))
@@ -32,6 +37,7 @@ class Station:
         self.socket.bind((interface, 4))
         self.server, self.sent, self.expected = None, 0, 0
         self.waiting = []
+        self.everyone.append(self)
 
     def transmit(self, to, pdu):
         self.socket.send((to + self.node + struct.pack(">H", len(pdu)) + pdu).ljust(60, b"\0"))
@@ -40,14 +46,15 @@ class Station:
         """Source, SSAP and the rest of the next frame to this station."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
-            self.socket.settimeout(left)
-            try:
-                frame = self.socket.recv(2000)
-            except socket.timeout:
-                break
-            if frame[:6] == self.node:
+            ready = select.select([station.socket for station in self.everyone], [], [], left)[0]
+            for station in self.everyone:
+                frame = station.socket.recv(2000) if station.socket in ready else b""
+                if frame[:6] != station.node:
+                    continue
                 length = struct.unpack(">H", frame[12:14])[0]
-                return frame[6:12], frame[15], frame[16:14 + length]
+                if station is self:
+                    return frame[6:12], frame[15], frame[16:14 + length]
+                station.handle(frame[15], frame[16:14 + length])
         raise TimeoutError("the server is silent")
 
     def connect(self, server):
@@ -64,19 +71,28 @@ class Station:
             self.take()
 
     def take(self):
-        """Takes a frame: what it acknowledges, and its information, which is acknowledged at once."""
-        _, _, pdu = self.receive()
+        _, ssap, pdu = self.receive()
+        self.handle(ssap, pdu)
+
+    def handle(self, ssap, pdu):
+        """What a frame acknowledges, and its information, which is acknowledged at once. A poll is answered."""
         if pdu[0] & 3 == 3:
             return
         if pdu[1] >> 1 == (self.sent + 1) % 128:
             self.sent = (self.sent + 1) % 128
-        if pdu[0] & 1 == 0 and pdu[0] >> 1 == self.expected:
-            self.expected = (self.expected + 1) % 128
-            final = pdu[1] & 1
-            self.transmit(self.server, bytes((0xf0, 0xf1, RR, self.expected << 1 | final)))
-            self.waiting.append(pdu[2:])
-        elif pdu[0] & 1:
+        poll = pdu[1] & 1 and not ssap & RESPONSE
+        if pdu[0] & 1:
             assert pdu[0] == RR, f"the server sends the supervisory frame {pdu[0]:#x}"
+            if poll:
+                self.acknowledge(1)
+            return
+        if pdu[0] >> 1 == self.expected:
+            self.expected = (self.expected + 1) % 128
+            self.waiting.append(pdu[2:])
+        self.acknowledge(int(poll))
+
+    def acknowledge(self, final):
+        self.transmit(self.server, bytes((0xf0, 0xf0 | RESPONSE, RR, self.expected << 1 | final)))
 
     def session_frame(self, of, *commands):
         """The next frame of a session with one of these commands."""
