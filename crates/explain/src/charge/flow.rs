@@ -23,6 +23,8 @@ pub(super) struct Flow {
     pub(super) repair: Option<(u64, Cause)>,
     /// What repaired its last loss.
     pub(super) after: Option<Cause>,
+    /// Where its data ended when a timer last sent some of it again needlessly.
+    pub(super) needless: Option<u64>,
     /// It had filled the other's window since that loss: no congestion window is narrower, for only a loss makes it so.
     pub(super) has_filled: bool,
     /// What the path took since its last packet to carry what it sent again needlessly.

@@ -64,8 +64,10 @@ impl Charger {
             flow.begin = advance.at;
         }
         let small = flow.small;
-        // after a loss, a narrow congestion window keeps a small segment just as well
-        let may_be_nagle = flow.after.is_none() || small.were_kept();
+        // after a loss, a narrow congestion window keeps a small segment just as well; but what was kept when a timer expired
+        // needlessly was kept before
+        let may_be_nagle =
+            flow.after.is_none() || flow.needless == Some(start) || small.were_kept();
         flow.small.note(advance);
         let (surely_knew, before) = (advance.knew?, advance.before?);
         // what let its last packet go it knew for certain

@@ -99,7 +99,9 @@ impl Charger {
         let is_idle = heard
             .is_some_and(|(at, acked)| acked >= open.end && !(least..=most).contains(&at))
             && !was_lost;
-        self.flow(open.side).after = Some(Cause::Timeout);
+        let flow = self.flow(open.side);
+        flow.after = Some(Cause::Timeout);
+        flow.needless = is_idle.then_some(open.highest);
         if !is_idle {
             let gap = open.at - self.at;
             let cause = self.recovery_cause(&open).unwrap_or(Cause::Timeout);

@@ -438,3 +438,40 @@ fn a_small_segment_after_a_loss_is_nagle_s_only_if_that_was_seen_before() {
     assert!(kept(false));
     assert!(!kept(true));
 }
+
+#[test]
+fn what_nagle_s_rule_kept_when_a_timer_expired_needlessly_it_kept_before() {
+    let kept = |acked_ms: u64| {
+        let mut charger = Charger::starting(Time(0));
+        charger.advance(&data(5, 0, 100));
+        charger.advance(&Advance {
+            novelty: Some(Novelty::Again),
+            highest: 100,
+            before: Some(Time(5 * MS)),
+            ..data(205, 0, 100)
+        });
+        let mut next = Advance {
+            acked: 100,
+            heard: Some(AckSample {
+                at: Time(acked_ms * MS),
+                carried: Time(acked_ms * MS),
+                acked: 100,
+                edge: 90_000,
+                ..AckSample::default()
+            }),
+            knew: Some(SendLimit {
+                acked: 0,
+                edge: 90_000,
+                ..SendLimit::default()
+            }),
+            before: Some(Time(205 * MS)),
+            ..data(acked_ms, 100, 100)
+        };
+        next.place.is_full = false;
+        charger.advance(&next);
+        [Cause::NagleDelayedAck, Cause::Timeout].map(|cause| charger.account().get(cause).0 > 0)
+    };
+    // the acknowledgment of what was sent first was under way; or it answers what was sent again
+    assert_eq!(kept(206), [true, false]);
+    assert!(kept(216)[1]);
+}
