@@ -55,7 +55,7 @@ CHANGES = (
     Change("the full DLS redirector", ("dls-full-redirector",), {"client": "ibm-dls-5.0-full"}, profile("ibm-dls-5.0-predir")),
     Change("copy without Explorer", ("copy-without-notify",), {"client": "nt-4-copy"}, profile("nt-4-explorer")),
     Change("requests in flight", ("more-requests-in-flight",), {"client": "modern"}, profile("windows-2000")),
-    Change("larger blocks", (), {"block": 0}, lambda to: 0 < to.block < 16_000 and to.client in ("impacket", "apart")),
+    Change("larger blocks", ("program-larger-blocks",), {"block": 0}, lambda to: 0 < to.block < 16_000 and to.client in ("impacket", "apart")),
 )
 FAMILIES = ("nagle", "small-requests", "client-window", "server-window", "send-buffer", "no-raw", "synchronous", "signed", "old-clients", "shallow-queue")
 # families that nobody inspects, for an exam
@@ -75,7 +75,7 @@ def deeper(to):
 def changed(to):
     """(change's name, its advice, the changed scenario) of each that applies."""
     found = [(change.name, change.advice, dataclasses.replace(to, **change.fields)) for change in CHANGES if change.applies(to)]
-    return found + ([("a deeper queue", (), deeper(to))] if deeper(to) else [])
+    return found + ([("a deeper queue", ("deeper-queue", "losses-on-the-way"), deeper(to))] if deeper(to) else [])
 
 
 def choose(seed, count, lacking, development=False, part=""):

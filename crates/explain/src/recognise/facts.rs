@@ -14,6 +14,8 @@ use crate::report::{
 
 /// A few packets at the beginning of a copy may still tell of a wider window.
 const WIDEST_PERCENT: usize = 95;
+/// So many losses at the same place of a burst are a pattern.
+const MIN_LOSSES: u64 = 3;
 
 /// Facts by name, and the packets that tell them.
 #[derive(Clone, Debug, Default)]
@@ -42,14 +44,19 @@ impl Facts {
         facts
     }
 
-    /// How much of what the server takes a request moves.
+    /// How much of what the server takes, and of what both take, a request moves.
     fn block_of_buffer(&mut self) {
         let number = |name: &str| match self.get(name) {
             Some(Value::Number(number)) => Some(*number),
             _ => None,
         };
         if let Some((block, buffer)) = number("block.usual").zip(number("buffer.server")) {
+            let client = number("buffer.client").unwrap_or(buffer);
             self.set("block.of-buffer", block * 100.0 / buffer.max(1.0));
+            self.set(
+                "block.of-limit",
+                block * 100.0 / buffer.min(client).max(1.0),
+            );
         }
     }
 
@@ -275,6 +282,8 @@ impl Facts {
         let (losses, hit) = habits.burst_losses;
         self.seen("loss.bursts", losses, [habits.again.frame]);
         self.some("loss.place", habits.burst_place, []);
+        // fewer have no pattern
+        let hit = if losses < MIN_LOSSES { 0 } else { hit };
         let percent = hit as f64 * 100.0 / losses.max(1) as f64;
         self.set("loss.place-percent", percent);
         self.seen("stuck.count", habits.stuck.count, [habits.stuck.frame]);
