@@ -133,12 +133,16 @@ fn row(out: &mut Paper, what: &str, before: f64, range: &Range) -> std::fmt::Res
     } else {
         "slower".to_owned()
     };
-    writeln!(
-        out,
-        "  {:>9} -> {:<24} {brings:<20} {what}",
+    let times = format!(
+        "  {:>9} -> {:<24} {brings:<20}",
         words::time(Span((before * 1e9) as u64)),
         seconds(range)
-    )
+    );
+    if times.chars().count() + 1 + what.chars().count() <= out.columns() {
+        return writeln!(out, "{times} {what}");
+    }
+    writeln!(out, "{}", times.trim_end())?;
+    out.prose("      ", what)
 }
 
 /// `1.6 s (1.5–1.8)`.
