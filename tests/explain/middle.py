@@ -1,7 +1,7 @@
 """A cable with faults: forwards Ethernet frames between two interfaces, late or not at all, and counts what it did.
 
-Run in the namespace that has both interfaces. It writes one JSON object when it gets SIGTERM. It runs before all other processes where
-that is allowed, because a cable that waits for a busy machine's processor delays frames itself.
+Run in the namespace that has both interfaces. It writes one JSON object when it gets SIGTERM. Where the system
+permits it, it has real-time priority: on a busy machine, a cable that waits for the processor adds delay of its own.
 """
 import argparse
 import contextlib

@@ -387,3 +387,22 @@ fn an_explorer_that_waits_for_changes_is_told_from_a_copy_command() {
     assert_eq!(number(&command, "notify.pending"), 0.0);
     assert!(!ids(&command).contains(&"copy-without-notify".to_owned()));
 }
+
+#[test]
+fn two_losses_at_one_place_are_no_pattern() {
+    let mut capture = explained("labelled/shallow-server.pcapng.gz");
+    let connection = capture.copies[0].connection;
+    for (losses, percent) in [(1, 0.0), (2, 0.0), (3, 100.0)] {
+        capture.connections[connection].habits[1].burst_losses = (losses, losses);
+        assert_eq!(number(&capture, "loss.place-percent"), percent, "{losses}");
+    }
+}
+
+#[test]
+fn a_real_copy_in_small_blocks_gets_the_advice_of_larger_ones_from_both_ends() {
+    for end in ["client", "server"] {
+        let all = ids(&explained(&format!("labelled/andx4k-{end}.pcapng.gz")));
+        let found = all.iter().any(|id| id == "program-larger-blocks");
+        assert!(found, "{end}: {all:?}");
+    }
+}

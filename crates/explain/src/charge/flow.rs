@@ -23,7 +23,7 @@ pub(super) struct Flow {
     pub(super) repair: Option<(u64, Cause)>,
     /// What repaired its last loss.
     pub(super) after: Option<Cause>,
-    /// Where its data ended when a timer last sent some of it again needlessly.
+    /// The end of its data when its timer last retransmitted some of it needlessly.
     pub(super) needless: Option<u64>,
     /// It had filled the other's window since that loss: no congestion window is narrower, for only a loss makes it so.
     pub(super) has_filled: bool,

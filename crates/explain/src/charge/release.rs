@@ -64,8 +64,8 @@ impl Charger {
             flow.begin = advance.at;
         }
         let small = flow.small;
-        // after a loss, a narrow congestion window keeps a small segment just as well; but what was kept when a timer expired
-        // needlessly was kept before
+        // After a loss, a congestion window of one segment also holds back a small segment. A segment that already waited when
+        // the timer expired needlessly was held back by Nagle's algorithm.
         let may_be_nagle =
             flow.after.is_none() || flow.needless == Some(start) || small.were_kept();
         flow.small.note(advance);

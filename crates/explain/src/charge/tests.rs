@@ -440,7 +440,7 @@ fn a_small_segment_after_a_loss_is_nagle_s_only_if_that_was_seen_before() {
 }
 
 #[test]
-fn what_nagle_s_rule_kept_when_a_timer_expired_needlessly_it_kept_before() {
+fn a_needless_timeout_does_not_hide_the_wait_for_a_delayed_ack() {
     let kept = |acked_ms: u64| {
         let mut charger = Charger::starting(Time(0));
         charger.advance(&data(5, 0, 100));
@@ -471,7 +471,7 @@ fn what_nagle_s_rule_kept_when_a_timer_expired_needlessly_it_kept_before() {
         charger.advance(&next);
         [Cause::NagleDelayedAck, Cause::Timeout].map(|cause| charger.account().get(cause).0 > 0)
     };
-    // the acknowledgment of what was sent first was under way; or it answers what was sent again
+    // the acknowledgment comes too early to answer the retransmission, or it answers it
     assert_eq!(kept(206), [true, false]);
     assert!(kept(216)[1]);
 }

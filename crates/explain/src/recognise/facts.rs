@@ -8,14 +8,13 @@ use coax_cause::Cause;
 use coax_wire::smb::negotiate::cap;
 
 use super::vocabulary::{Value, word};
+use crate::constants::MIN_PATTERN_LOSSES;
 use crate::report::{
     Capture, Connection, Copy, Direction, Protocol, Refusal, Requests, Seen, Side, Smb, Transport,
 };
 
 /// A few packets at the beginning of a copy may still tell of a wider window.
 const WIDEST_PERCENT: usize = 95;
-/// So many losses at the same place of a burst are a pattern.
-const MIN_LOSSES: u64 = 3;
 
 /// Facts by name, and the packets that tell them.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +43,7 @@ impl Facts {
         facts
     }
 
-    /// How much of what the server takes, and of what both take, a request moves.
+    /// The size of a request in percent of the largest message that the server accepts, and of the smaller limit of both sides.
     fn block_of_buffer(&mut self) {
         let number = |name: &str| match self.get(name) {
             Some(Value::Number(number)) => Some(*number),
@@ -282,8 +281,7 @@ impl Facts {
         let (losses, hit) = habits.burst_losses;
         self.seen("loss.bursts", losses, [habits.again.frame]);
         self.some("loss.place", habits.burst_place, []);
-        // fewer have no pattern
-        let hit = if losses < MIN_LOSSES { 0 } else { hit };
+        let hit = if losses < MIN_PATTERN_LOSSES { 0 } else { hit };
         let percent = hit as f64 * 100.0 / losses.max(1) as f64;
         self.set("loss.place-percent", percent);
         self.seen("stuck.count", habits.stuck.count, [habits.stuck.frame]);

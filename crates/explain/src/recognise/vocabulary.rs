@@ -66,8 +66,8 @@ const WORDS: &[Word] = words! {
     Number "round-trip.ms" "the shortest round trip seen, ms";
     Text "block.kind" "core, andx, raw or mpx: the requests that moved most of the copy";
     Number "block.usual" "bytes that most of them moved";
-    Number "block.of-buffer" "hundredths of buffer.server that most of them moved";
-    Number "block.of-limit" "hundredths of the smaller one of buffer.server and buffer.client that most of them moved";
+    Number "block.of-buffer" "size of most of them, percent of buffer.server";
+    Number "block.of-limit" "size of most of them, percent of the smaller one of buffer.server and buffer.client";
     Number "block.page-rest" "what is left of that beyond whole pages of 4,096 bytes";
     Number "block.largest" "the most that one of them moved, bytes";
     Number "block.count" "how many moved data, of all kinds";
@@ -121,7 +121,7 @@ const WORDS: &[Word] = words! {
     Number "spurious.percent" "the same, of 100 sent again";
     Number "loss.bursts" "bursts of the sender in which something was lost";
     Number "loss.place" "the place in a burst that was hit most often";
-    Number "loss.place-percent" "how many of 100 losses hit that place; 0 of fewer than three";
+    Number "loss.place-percent" "percent of the losses at that place; 0 if fewer than three were seen";
     Number "ack.held" "acknowledgments that the receiver held back for 25 ms or more";
     Number "ack.hold-ms" "how long it held most of them, ms";
     Number "ack.every" "how many segments it lets come before it acknowledges";
