@@ -52,7 +52,9 @@ class Nmbd:
         self.conf = self.folder / "smb.conf"
         folders = "".join(f"{key} = {self.folder / part}\n" for key, part in (
             ("private dir", "private"), ("lock directory", "lock"), ("state directory", "state"),
-            ("cache directory", "cache"), ("pid directory", "pid"), ("ncalrpc dir", "ncalrpc")))
+            ("cache directory", "cache"), ("pid directory", "pid"), ("ncalrpc dir", "ncalrpc"),
+            # otherwise all nmbd of this machine share one, and of two that start together one gives up
+            ("nmbd:socket dir", "socket")))
         self.conf.write_text(
             f"[global]\nnetbios name = {name}\nworkgroup = {workgroup}\nserver string = samba {name}\n"
             f"interfaces = {host.address}/24\nbind interfaces only = yes\nserver min protocol = CORE\n"
