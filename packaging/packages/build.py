@@ -10,7 +10,7 @@ import tarfile
 import tomllib
 from pathlib import Path
 
-from .toolchain import FEATURES, OUT, ROOT, STATIC_TARGETS, STRIPPED, Unavailable, cargo_tool, run, say, static_build, system_program
+from .toolchain import FEATURES, OUT, PROFILE, ROOT, STATIC_TARGETS, STRIPPED, Unavailable, cargo_tool, run, say, static_build, system_program
 
 FILES = OUT / "files"
 LARGEST_BINARY = 12_000_000
@@ -36,7 +36,7 @@ def commit():
 
 def check_size(path, limit):
     size = path.stat().st_size
-    if size > limit:
+    if size > limit and PROFILE == "dist":
         raise SystemExit(f"package: {path} has {size:,} bytes, more than {limit:,}")
     say(f"{path.relative_to(OUT)}: {size:,} bytes")
     return path
@@ -46,10 +46,10 @@ def native_binary():
     """The stripped binary for this machine, which the distribution's packages contain."""
     # Rust's linker for this architecture is lld, which keeps equal functions once
     folded = ["-C", "link-arg=-Wl,--icf=all"] if platform.machine() == "x86_64" else []
-    command = ["cargo", "rustc", "-q", "--profile", "dist", "--locked", "-p", "coax", *FEATURES, "--bin", "coax", *STRIPPED, *folded]
+    command = ["cargo", "rustc", "-q", "--profile", PROFILE, "--locked", "-p", "coax", *FEATURES, "--bin", "coax", *STRIPPED, *folded]
     run(command, env={**os.environ, "COAX_COMMIT": commit()})
     FILES.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(target_folder() / "dist" / "coax", FILES / "coax")
+    shutil.copy2(target_folder() / PROFILE / "coax", FILES / "coax")
     return check_size(FILES / "coax", LARGEST_BINARY)
 
 
@@ -58,7 +58,7 @@ def static_binary(architecture):
     command, environment = static_build(architecture)
     say(f"static binary for {architecture}")
     run(command, env={**environment, "COAX_COMMIT": commit()})
-    built = Path(environment.get("CARGO_TARGET_DIR", target_folder())) / STATIC_TARGETS[architecture] / "dist" / "coax"
+    built = Path(environment.get("CARGO_TARGET_DIR", target_folder())) / STATIC_TARGETS[architecture] / PROFILE / "coax"
     kept = OUT / "static" / architecture / "coax"
     kept.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(built, kept)

@@ -3,7 +3,7 @@ import argparse
 import sys
 
 from . import build, site, web, wheel
-from .toolchain import OUT, STATIC_TARGETS, Unavailable
+from .toolchain import OUT, PROFILE, STATIC_TARGETS, Unavailable, say
 
 PACKAGES = {
     "deb": (build.deb, "Debian and Ubuntu: service, configuration, manual pages, completions"),
@@ -34,6 +34,8 @@ def main():
         parser.print_help()
         return 0
     OUT.mkdir(parents=True, exist_ok=True)
+    if PROFILE != "dist":
+        say(f"profile {PROFILE}: packages for tests, not to be published")
     failed = 0
     for name in PACKAGES if "all" in names else names:
         try:

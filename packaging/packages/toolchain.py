@@ -9,6 +9,8 @@ ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "target" / "packages"
 TOOLS = Path(os.environ.get("COAX_PACKAGE_TOOLS", ROOT / "target" / "package-tools"))
 CARGO_TOOLS = {"cargo-deb": "^3.8", "cargo-generate-rpm": "^0.21", "mdbook": "^0.5"}
+# COAX_PACKAGE_PROFILE=trial makes packages for tests in a fraction of the time; they are larger and slower
+PROFILE = os.environ.get("COAX_PACKAGE_PROFILE", "dist")
 # cargo does not strip a program whose own package has a setting in the profile
 STRIPPED = ["--", "-C", "strip=symbols"]
 # what packages contain: Parquet would make the program larger than its limit, and the Python package writes it too
@@ -151,10 +153,11 @@ def debian_environment():
 
 def web_build():
     """The command and the environment that build the engine of the web page."""
-    build = ["--profile", "dist", "--locked", "-p", "coax-web", "--target", WEB_TARGET]
-    build += [word for crate in WEB_FASTEST for word in ("--config", f"profile.dist.package.{crate}.opt-level=3")]
+    build = ["--profile", PROFILE, "--locked", "-p", "coax-web", "--target", WEB_TARGET]
+    if PROFILE == "dist":
+        build += [word for crate in WEB_FASTEST for word in ("--config", f"profile.dist.package.{crate}.opt-level=3")]
     # wasm-bindgen reads the names of the features that the module needs
-    keep = {"CARGO_PROFILE_DIST_STRIP": "debuginfo"}
+    keep = {f"CARGO_PROFILE_{PROFILE.upper()}_STRIP": "debuginfo"}
     if rustup_has(WEB_TARGET):
         return ["cargo", "build", "-q", *build], {**os.environ, **keep}
     environment = debian_environment()
@@ -165,7 +168,7 @@ def static_build(architecture):
     """The command and the environment that build for an architecture with musl, linked statically."""
     target = STATIC_TARGETS[architecture]
     environment = dict(os.environ)
-    build = ["--profile", "dist", "--locked", "-p", "coax", *FEATURES, "--target", target]
+    build = ["--profile", PROFILE, "--locked", "-p", "coax", *FEATURES, "--target", target]
     if rustup_has(target):
         # musl's start-up objects and the linker come with the target; equal functions are kept once
         environment[f"CARGO_TARGET_{target.upper().replace('-', '_')}_LINKER"] = "rust-lld"

@@ -70,6 +70,8 @@ def server(scenario, bench, scratch):
         globals_ |= {"read raw": "no", "write raw": "no"}
     if scenario.signing:
         globals_["server signing"] = "mandatory"
+    elif not scenario.offer_signing:
+        globals_["server signing"] = "disabled"
     if scenario.server == "smbd":
         globals_ |= {"aio read size": "0", "aio write size": "0"}
     share = {"strict sync": "yes", "sync always": "yes"} if scenario.sync else {}

@@ -39,6 +39,7 @@ class Scenario:
     large_requests: bool = True
     raw: bool = True
     signing: bool = False
+    offer_signing: bool = True  # as smbd's default does
     sync: bool = False
     server_read_us: int = 0
     server_write_us: int = 0

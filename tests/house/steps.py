@@ -19,6 +19,7 @@ TIERS = {
     LONG: "takes long or needs an idle machine",
 }
 WORKSPACE = ["--locked", "--workspace"]
+TRIAL = {"COAX_PACKAGE_PROFILE": "trial"}
 
 
 @dataclasses.dataclass
@@ -190,12 +191,13 @@ STEPS = [
     peer("lab-fit", "lab fit from two real copies", "lab.fit", 300, ("--small",), impossible=lambda: link.impossible() or no_root()),
     peer("browser", "pages in a browser", "browser.main", 600, impossible=no_browser),
     Step("packages", "packages that the next steps install", CI, ["scripts/package", "deb", "image", "--skip-unavailable"], 2400,
-         after=("tests",), cargo=True),
+         after=("tests",), cargo=True, environment=TRIAL),
     peer("installed", "the Debian package and coax setup on a fresh Debian 12", "installed.main", 900, ("--built",), after=("packages",),
          impossible=machine.impossible),
     peer("image", "the container image without root", "installed.image", 300, ("--built",), after=("packages",),
          impossible=image.impossible, namespace=True),
-    Step("web-page", "the web page for the next step", CI, ["scripts/package", "web", "--skip-unavailable"], 1800, after=("build",), cargo=True),
+    Step("web-page", "the web page for the next step", CI, ["scripts/package", "web", "--skip-unavailable"], 1800, after=("build",), cargo=True,
+         environment=TRIAL),
     peer("web", "the web page beside the program, in node and Chromium", "web.main", 600, after=("web-page", "build"), impossible=lambda: no_browser() or no_node()),
     Step("wheel", "the Python package for the next step", CI, ["scripts/package", "wheel", "--skip-unavailable"], 900, after=("build",), cargo=True,
          environment={"COAX_WHEEL_PROFILE": "dev"}),
@@ -204,6 +206,8 @@ STEPS = [
     peer("notebook", "the notebook runs without an error", "python.notebook", 900, after=("wheel", "build")),
     Step("simulation", "the simulation finds known defects", CI, ["scripts/simulation-proof"], 1200, after=("build",), cargo=True),
     Step("fuzz", "fuzz targets, 2 s each", CI, ["scripts/fuzz"], 600, ("--seconds", "2"), after=("build",)),
+    Step("packages-dist", "packages as they are published, and their sizes", LONG, ["scripts/package", "deb", "image", "web", "--skip-unavailable"], 3600,
+         after=("installed", "image", "web"), cargo=True),
     Step("release", "release build", LONG, ["cargo", "build", "-q", "--release", "--locked", "-p", "coax"], 1800, cargo=True),
     Step("readme", "the README's first command", LONG,
          ["cargo", "run", "-q", "--release", "--locked", "--", "serve", "examples/share", "--check"], 900, after=("release",), cargo=True),

@@ -7,7 +7,7 @@ use alloc::{
     vec::Vec,
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use spin::Once;
 
 use crate::{component::ProfileError, files::ADVICE, read};
@@ -78,8 +78,9 @@ pub struct RuleChange {
     pub to: String,
     /// What else is to be known.
     pub note: Option<String>,
-    /// Only if this condition holds too, or its fact is not known.
-    pub when: Option<String>,
+    /// Only if this condition (or each of these) holds too, or its fact is not known.
+    #[serde(default, deserialize_with = "one_or_more")]
+    pub when: Vec<String>,
     /// The same as lines of configuration files; none if it is none of those that coax edits.
     #[serde(default, rename = "edit")]
     pub edits: Vec<RuleEdit>,
@@ -116,6 +117,19 @@ pub struct Case {
 #[serde(deny_unknown_fields)]
 struct File {
     advice: Vec<Rule>,
+}
+
+fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Conditions {
+        One(String),
+        More(Vec<String>),
+    }
+    Ok(match Conditions::deserialize(from)? {
+        Conditions::One(one) => Vec::from([one]),
+        Conditions::More(more) => more,
+    })
 }
 
 /// Per cent. A smaller share is not worth a change.

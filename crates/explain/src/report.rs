@@ -437,8 +437,13 @@ pub struct Smb {
     pub max_mpx: Option<u16>,
     /// Most requests that were outstanding at once.
     pub most_outstanding: u64,
+    /// The usual time from an answer to the first byte of the next request for data, ns: negative, if that was there
+    /// before the answer; `None` if there were few.
+    pub ask_gap: Option<i64>,
     /// Raw reads and raw writes, as offered by the server.
     pub raw_offered: Option<(bool, bool)>,
+    /// Whether an NT server offered to sign messages.
+    pub signing_offered: Option<bool>,
     /// Largest raw transfer, by an NT server's word.
     pub max_raw: Option<u32>,
     /// Capabilities of NT LM 0.12, server's and client's.

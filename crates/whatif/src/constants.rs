@@ -187,6 +187,9 @@ pub(crate) const MAX_SEGMENTS_OF_SMALL_BLOCK: u64 = 4;
 /// Waits per request, for half of them to show the usual one.
 pub(crate) const MAX_WAITS_PER_REQUEST: f64 = 2.2;
 
+/// A shorter round trip is not told from the time that a program takes for its next request, ns.
+pub(crate) const MIN_SHOWN_WAY: u64 = 2_000_000;
+
 /// The largest part of a copy that rare waits may explain.
 pub(crate) const MAX_RARE_PART: f64 = 0.5;
 
@@ -207,6 +210,9 @@ pub(crate) const MAX_STEPS: u64 = 8;
 
 /// By this factor the segments of a client exceed those of its requests if each request is split in two.
 pub(crate) const SPLIT_REQUEST_RATIO: f64 = 1.6;
+
+/// What the timestamps option takes of each segment, bytes (RFC 7323 §3.2, with padding).
+pub(crate) const TIMESTAMPS_OPTION: u32 = 12;
 
 /// Fewer data segments are no bulk transfer.
 pub(crate) const MIN_BULK_SEGMENTS: u64 = 10;

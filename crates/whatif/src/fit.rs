@@ -134,6 +134,8 @@ fn rank(all: &mut [Fit]) {
 pub(crate) struct Hints {
     /// The most that it had on its way, bytes.
     pub(crate) on_its_way: u64,
+    /// What it sent in a round trip on average, bytes: at the receiver's end the most on its way is not seen.
+    pub(crate) in_round_trip: u64,
     /// The place in a burst at which it mostly lost.
     pub(crate) burst_place: Option<u64>,
     /// The shortest time after which its timer sent something again, nanoseconds.
@@ -262,9 +264,13 @@ fn buffer(guess: &ModelParameters, seen: &Observation, hints: Hints) -> Vec<Mode
     if kept < seen.wall / CONSIDERABLE || guess.loss != Loss::None {
         return Vec::new();
     }
-    vec![ModelParameters {
-        send_buffer: hints.on_its_way,
-        congestion: Congestion::None,
-        ..guess.clone()
-    }]
+    [hints.on_its_way, hints.in_round_trip]
+        .into_iter()
+        .filter(|bytes| *bytes > 0)
+        .map(|bytes| ModelParameters {
+            send_buffer: bytes,
+            congestion: Congestion::None,
+            ..guess.clone()
+        })
+        .collect()
 }

@@ -307,6 +307,15 @@ impl ModelParameters {
             self.hold *= ratio(seen, model, |of| of.of_kind(Kind::DelayedAck));
         }
         self.correct_loss(seen, model);
+        self.correct_send_buffer(seen, model);
+    }
+
+    /// A sender that keeps half as many bytes waits twice as often.
+    fn correct_send_buffer(&mut self, seen: &Observation, model: &Observation) {
+        if self.send_buffer > 0 {
+            let factor = ratio(model, seen, |of| of.spent(Cause::SendWindow));
+            self.send_buffer = ((self.send_buffer as f64 * factor) as u64).max(1);
+        }
     }
 
     /// What a copy would show of this guess, `model` being what a run of it shows: where nothing is known of the path, what

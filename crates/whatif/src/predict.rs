@@ -105,7 +105,7 @@ impl Model {
         }
         let bench = bench(connection, copy, &used);
         let rare = Rare::of(copy, &seen, used.is_serial);
-        let hints = hints(connection, copy.direction);
+        let hints = hints(connection, copy);
         let first = ModelParameters {
             at_one_place: hints.burst_place.is_some(),
             ..ModelParameters::first(&seen, &used, connection, copy).with(rare.parts)
@@ -335,7 +335,8 @@ fn does_so(bench: &Bench, sets: &[used::Set], first: &ModelParameters, seen: &Ob
     model.is_ok_and(|model| model.main == seen.main)
 }
 
-fn hints(connection: &Connection, direction: Direction) -> Hints {
+fn hints(connection: &Connection, copy: &Copy) -> Hints {
+    let direction = copy.direction;
     let [client, server] = &connection.habits;
     let habits = match direction {
         Direction::ToServer => client,
@@ -345,12 +346,21 @@ fn hints(connection: &Connection, direction: Direction) -> Hints {
     let is_one_place = losses >= 4 && there > losses / 2;
     Hints {
         on_its_way: sender(connection, direction).max_in_flight,
+        in_round_trip: in_round_trip(connection, copy),
         timer: habits.shortest_timer.map(|(timer, _)| timer.0 as f64),
         burst_place: habits.burst_place.filter(|_| is_one_place),
         segment: sender(connection, direction).largest_segment,
         windows: Windows::of(connection),
         is_late: !connection.has_start,
     }
+}
+
+/// Bytes of a copy that went in a round trip on average.
+fn in_round_trip(connection: &Connection, copy: &Copy) -> u64 {
+    let ways = [connection.client_rtt, connection.server_rtt];
+    let whole: u64 = ways.into_iter().flatten().map(|way| way.0).sum();
+    let bytes = u128::from(copy.bytes) * u128::from(whole) / u128::from(copy.wall.0.max(1));
+    u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 /// The middle one of them; of two in the middle what is between them.

@@ -2,7 +2,7 @@
 
 use crate::constants::{
     MAX_BLOCK, MAX_MESSAGE_HEADER, MAX_STEPS, MIN_BULK_SEGMENTS, MIN_ONE_WAY_RATIO,
-    MIN_PROGRAM_RATIO, SPLIT_REQUEST_RATIO, USUAL_CLIENT_BUFFER,
+    MIN_PROGRAM_RATIO, MIN_SHOWN_WAY, SPLIT_REQUEST_RATIO, TIMESTAMPS_OPTION, USUAL_CLIENT_BUFFER,
 };
 use std::ops::RangeInclusive;
 
@@ -208,16 +208,21 @@ fn flag(sets: &mut Vec<Set>, path: &str, value: bool) {
     sets.push((path.to_owned(), Value::Boolean(value)));
 }
 
-/// Whether a request comes in a segment more than its bytes need.
+/// Whether a request comes in a segment more than its bytes need. A window that fills cuts segments, too.
 fn is_cut(connection: &Connection) -> bool {
     let [client, server] = &connection.sides;
     let longest = client.largest_segment.max(server.largest_segment);
-    let mss = server.mss.map_or(longest, u32::from).max(1);
+    let options = match client.timestamps && server.timestamps {
+        true => TIMESTAMPS_OPTION,
+        false => 0,
+    };
+    let allowed = server.mss.map(|mss| u32::from(mss).saturating_sub(options));
+    let mss = allowed.unwrap_or(longest).max(1);
     let (mut requests, mut needed) = (0_u64, 0_u64);
     for row in &connection.requests {
         let is_write = row.command.starts_with("WRITE");
         let each = if is_write {
-            row.bytes / row.count.max(1)
+            row.usual_bytes.max(row.bytes / row.count.max(1))
         } else {
             0
         };
@@ -228,6 +233,7 @@ fn is_cut(connection: &Connection) -> bool {
         needed = row.count.saturating_mul(segments).saturating_add(needed);
     }
     let sent = client.data_segments.saturating_sub(client.retransmissions);
+    let sent = sent.saturating_sub(client.window_full);
     requests > 4 && sent as f64 >= needed as f64 + (SPLIT_REQUEST_RATIO - 1.0) * requests as f64
 }
 
@@ -355,18 +361,25 @@ fn raw(sets: &mut Vec<Set>, direction: Direction, main: &Requests, smb: &Smb) {
 /// where answers take no more than the copy did, one waited for the other.
 fn at_once(connection: &Connection, copy: &Copy, main: &Requests) -> u64 {
     let way = connection.client_rtt.map_or(0, |way| way.0);
+    let smb = connection.smb.as_ref();
+    let least = 1 + u64::from(smb.is_some_and(|smb| asks_ahead(smb, way)));
     let waited = main
         .response_total
         .0
         .saturating_add(main.answered.saturating_mul(way));
     if (waited as f64) < copy.wall.0 as f64 * 1.1 {
-        return 1;
+        return least;
     }
-    let most = connection
-        .smb
-        .as_ref()
-        .map_or(1, |smb| smb.most_outstanding);
-    most.clamp(1, 64)
+    let most = smb.map_or(1, |smb| smb.most_outstanding);
+    most.clamp(least, 64)
+}
+
+/// Whether the next request for data usually begins sooner after an answer than a round trip `way`, from the capture to the
+/// client and back, allows: the client does not wait for answers.
+fn asks_ahead(smb: &Smb, way: u64) -> bool {
+    let first = i64::try_from(way / 2).unwrap_or(i64::MAX);
+    let earliest = if way < MIN_SHOWN_WAY { 0 } else { first };
+    smb.ask_gap.is_some_and(|gap| gap < earliest)
 }
 
 /// How much the copying program asks for at a time; 0: as much as there is.

@@ -191,12 +191,13 @@ impl Entry {
 #[derive(Clone, Debug)]
 struct Written {
     change: Change,
-    when: Option<Condition>,
+    when: Vec<Condition>,
 }
 
 impl Written {
     fn new(rule: RuleChange) -> Result<Self, String> {
-        let when = rule.when.as_deref().map(Condition::parse).transpose()?;
+        let conditions = rule.when.iter().map(|text| Condition::parse(text));
+        let when = conditions.collect::<Result<_, _>>()?;
         let change = Change {
             on: rule.on,
             where_: rule.r#where,
@@ -208,8 +209,8 @@ impl Written {
     }
 
     fn is_for(&self, facts: &Facts) -> bool {
-        let when = self.when.as_ref();
-        when.is_none_or(|when| facts.get(&when.fact).is_none() || when.holds(facts))
+        let may_hold = |when: &Condition| facts.get(&when.fact).is_none() || when.holds(facts);
+        self.when.iter().all(may_hold)
     }
 }
 

@@ -345,6 +345,8 @@ impl Facts {
         let has = |bit: u32| smb.capabilities.0.map(|bits| bits & bit != 0);
         self.some("large-read.offered", has(cap::LARGE_READX), answered);
         self.some("large-write.offered", has(cap::LARGE_WRITEX), answered);
+        let signing = smb.signing_offered.or(smb.raw_offered.map(|_| false));
+        self.some("signing.offered", signing, answered);
         self.set("signed", smb.signed);
     }
 

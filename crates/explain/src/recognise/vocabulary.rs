@@ -97,6 +97,7 @@ const WORDS: &[Word] = words! {
     Flag "large-read.offered" "the server takes READ_ANDX beyond its buffer";
     Flag "large-write.offered" "the server takes WRITE_ANDX beyond its buffer";
     Flag "signed" "messages are signed";
+    Flag "signing.offered" "the server offers to sign messages (NT LM 0.12)";
     Number "oplock.breaks" "oplocks that the server took back";
     Number "notify.pending" "reads and writes asked for while a NOTIFY_CHANGE waited";
     List "refusals" "COMMAND:STATUS of all that was refused, such as SESSION_SETUP_ANDX:ERRSRV/2242";

@@ -45,6 +45,8 @@ pub(super) fn chosen(smb: &mut Smb, block: &Block<'_>, header: &Header) {
         smb.capabilities.0 = Some(response.capabilities);
         let raw = response.capabilities & negotiate::cap::RAW_MODE != 0;
         smb.raw_offered = Some((raw, raw));
+        let signs = response.security_mode & negotiate::security::SIGNATURES_ENABLED != 0;
+        smb.signing_offered = Some(signs);
     } else {
         let has = |bit| response.raw_mode & bit != 0;
         smb.raw_offered = Some((

@@ -1,5 +1,6 @@
 //! Requests and their answers on one connection, and the files they are about.
 
+mod ahead;
 mod aim;
 mod cut;
 mod due;
@@ -32,6 +33,7 @@ use crate::{
     report::{self, Around, Copy, LabelKind, Requests},
     session::{Message, Moment, Scratch},
 };
+use ahead::Gaps;
 use due::{due, wants_no_answer};
 use files::{Files, Mark, Use};
 pub(crate) use kept::CUT;
@@ -58,6 +60,7 @@ pub(crate) enum Purpose {
 pub(crate) struct Smb {
     facts: report::Smb,
     queue: Queue,
+    gaps: Gaps,
     files: Files,
     mix: Mix,
     purpose: Purpose,
@@ -222,6 +225,7 @@ impl Smb {
     pub(crate) fn report(&self, time: Span) -> Told {
         let mut facts = self.facts.clone();
         facts.most_outstanding = self.queue.most();
+        facts.ask_gap = self.gaps.median();
         let (around, copying) = self.files.around();
         Told {
             facts: Some(facts),
@@ -256,7 +260,7 @@ impl Smb {
         if let Ok(block) = Block::at(bytes, HEADER_LEN) {
             self.note_request(header, &block, &kept, message.start.frame);
         }
-        self.note_purpose(&ops, message.start.frame);
+        self.note_purpose(&ops, message.start);
         let begin = Mark {
             moment: message.start,
             spent: message.mark,
@@ -281,17 +285,21 @@ impl Smb {
     }
 
     /// What a request is for.
-    fn note_purpose(&mut self, ops: &[Op], frame: u64) {
+    fn note_purpose(&mut self, ops: &[Op], begun: Moment) {
         self.purpose = if ops.iter().any(Op::is_data) {
             Purpose::Data
         } else {
             Purpose::Metadata
         };
         for op in ops {
-            facts::transfer(&mut self.facts, op, frame);
+            facts::transfer(&mut self.facts, op, begun.frame);
         }
-        if self.purpose == Purpose::Data && self.queue.has_notify() {
-            self.facts.with_notify.note(frame);
+        if self.purpose == Purpose::Metadata {
+            return;
+        }
+        self.gaps.request(begun.at, self.queue.has_due());
+        if self.queue.has_notify() {
+            self.facts.with_notify.note(begun.frame);
         }
     }
 
@@ -354,6 +362,7 @@ impl Smb {
             self.queue.put_back(pending);
             return;
         }
+        self.gaps.answer(message.end.at);
         if header.command == command::WRITE_COMPLETE && pending.due == Due::Go {
             self.facts.raw_writes.1 += 1;
         }
