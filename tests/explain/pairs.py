@@ -52,7 +52,8 @@ CHANGES = (
     # smbd offers no raw mode while it offers signatures, as the advice says
     Change("raw mode", ("offer-raw-reads", "offer-raw-writes"), {"raw": True, "offer_signing": False},
            lambda to: not to.signing and (not to.raw or to.server == "smbd" and to.client in RAW)),
-    Change("no sync", ("strict-sync", "write-through", "samba-sync-always"), {"sync": False}),
+    Change("no sync", ("strict-sync", "write-through", "samba-sync-always"), {"sync": False, "strict_sync": False},
+           lambda to: to.sync),
     Change("no signing", ("signing",), {"signing": False}),
     Change("the full redirector", ("ms-net-full-redirector",), {"client": "ms-net-3.11-full"}, profile("ms-net-3.11-basic")),
     Change("the full DLS redirector", ("dls-full-redirector",), {"client": "ibm-dls-5.0-full"}, profile("ibm-dls-5.0-predir")),

@@ -75,6 +75,8 @@ def server(scenario, bench, scratch):
     if scenario.server == "smbd":
         globals_ |= {"aio read size": "0", "aio write size": "0"}
     share = {"strict sync": "yes", "sync always": "yes"} if scenario.sync else {}
+    if not scenario.strict_sync:
+        share["strict sync"] = "no"
     slow = slow_files(scratch, scenario.server_read_us, scenario.server_write_us, scenario.server_sync_us)
     with inside(bench.hosts["server"]), environment(slow), contextlib.ExitStack() as priority:
         priority.enter_context(urgent())

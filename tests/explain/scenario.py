@@ -41,6 +41,7 @@ class Scenario:
     signing: bool = False
     offer_signing: bool = True  # as smbd's default does
     sync: bool = False
+    strict_sync: bool = True  # smbd's default: it obeys clients that ask for the disk
     server_read_us: int = 0
     server_write_us: int = 0
     server_sync_us: int = 0

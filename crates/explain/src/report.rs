@@ -406,6 +406,9 @@ pub struct Side {
     pub timestamps: bool,
     /// The largest window it offered, bytes.
     pub max_window: u32,
+    /// The largest while the latter half of the other side's bytes came: a buffer that a program sets after its
+    /// connection is there narrows the window only then.
+    pub settled_window: u32,
     /// The smallest, after its SYN.
     pub min_window: Option<u32>,
     /// How often the window was shut.

@@ -295,8 +295,10 @@ fn buffers(sets: &mut Vec<Set>, smb: &Smb, by: Moving<'_>, is_known_client: bool
     let server = fits(smb.server_max_buffer, 16_644);
     let is_echo = !is_known_client && smb.client_max_buffer == smb.server_max_buffer;
     let client = fits(smb.client_max_buffer.filter(|_| !is_echo), whole);
-    let is_large =
-        method == Method::Andx && block.saturating_add(MAX_MESSAGE_HEADER) > server.min(client);
+    // answers as large as the buffer come from a server without large reads, whatever was asked for
+    let is_large = method == Method::Andx
+        && block != server
+        && block.saturating_add(MAX_MESSAGE_HEADER) > server.min(client);
     number(sets, "server.config.max_buffer", server);
     number(sets, "client.profile.buffers.announced", client);
     let mpx = smb.max_mpx.map_or(50, u64::from);
@@ -331,9 +333,13 @@ fn transfer(direction: Direction, by: Moving<'_>, smb: &Smb, is_known_client: bo
     text(&mut sets, &format!("{place}.{key}"), by.method.name());
     match headroom(smb, by.block) {
         _ if is_raw => number(&mut sets, &format!("{place}.raw-block"), by.block),
-        // what fills the buffer grows with it
+        // what fills the buffer grows with it; Open PS2 Loader asks for as much as its own takes, headers or not
         Some(headroom) => {
-            text(&mut sets, &format!("{place}.block"), "buffer");
+            let own = smb.client_max_buffer.filter(|_| headroom == 0);
+            match own {
+                Some(own) => number(&mut sets, &format!("{place}.block"), own.into()),
+                None => text(&mut sets, &format!("{place}.block"), "buffer"),
+            }
             number(&mut sets, &format!("{place}.headroom"), headroom);
         }
         None => number(&mut sets, &format!("{place}.block"), by.block),
@@ -408,7 +414,8 @@ fn headroom(smb: &Smb, block: u64) -> Option<u64> {
     const KILOBYTE: u64 = 1024;
     let left = u64::from(smb.server_max_buffer?).checked_sub(block)?;
     let is_rounded = block.is_multiple_of(KILOBYTE) && left < KILOBYTE + HEADERS.end();
-    (HEADERS.contains(&left) || is_rounded && left >= *HEADERS.start()).then_some(left)
+    let is_whole = left == 0;
+    (is_whole || HEADERS.contains(&left) || is_rounded && left >= *HEADERS.start()).then_some(left)
 }
 
 /// Steps that open a file.
@@ -482,7 +489,7 @@ impl Tcp {
         let options = own.timestamps && other.timestamps;
         let mss = self.segment(own, other, if options { 12 } else { 0 });
         number(sets, &format!("{place}.mss"), u64::from(mss));
-        let window = own.max_window.clamp(64, 1 << 30);
+        let window = own.settled_window.clamp(64, 1 << 30);
         number(sets, &format!("{place}.receive_window"), u64::from(window));
         let sack = own.sack || !self.has_start && self.is_modern;
         flag(sets, &format!("{place}.sack"), sack);

@@ -297,7 +297,9 @@ impl Facts {
             .sides
             .get(from)
             .map_or(0, |side: &Side| side.largest_segment);
-        let width = connection.knows_windows_of(to).then_some(side.max_window);
+        let width = connection
+            .knows_windows_of(to)
+            .then_some(side.settled_window);
         let segments = width.map(|width| f64::from(width) / f64::from(largest.max(1)));
         let frame = [habits.widest_frame];
         self.some("window.receiver", width.map(u64::from), frame);

@@ -12,6 +12,7 @@ mod search_hint;
 mod send_limits;
 mod sender_clock;
 mod sent_log;
+mod settled;
 mod stream_state;
 
 pub(crate) use calibration::{AnalysisContext, TrackedConnection};

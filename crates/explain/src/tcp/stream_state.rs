@@ -12,6 +12,7 @@ use crate::tcp::scale::ScaleEstimate;
 use crate::tcp::send_limits::{SendLimits, Sending};
 use crate::tcp::sender_clock::{Reading, SenderClock};
 use crate::tcp::sent_log::SentLog;
+use crate::tcp::settled::Settled;
 use crate::timeline::{AckSample, DelayPattern, LossSignals, Missing, Novelty, noise, sum};
 use coax_capture::{Flags, Segment};
 use coax_wire::time::{Span, Time};
@@ -25,6 +26,8 @@ const MOST_EARLY: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct StreamState {
     pub(super) figures: report::Side,
+    /// The windows that this side offered.
+    pub(super) settled: Settled,
     origin: Option<u32>,
     /// One past the highest byte seen.
     pub(super) highest: u64,

@@ -120,11 +120,8 @@ impl Connection {
             if self.ends[0].transport() != Transport::Tcp {
                 // windows of frames are counted in frames
                 (figures.window_scale, figures.min_window) = (None, None);
-                (
-                    figures.max_window,
-                    figures.window_full,
-                    figures.zero_windows,
-                ) = (0, 0, 0);
+                (figures.max_window, figures.settled_window) = (0, 0);
+                (figures.window_full, figures.zero_windows) = (0, 0);
             }
         }
         sides

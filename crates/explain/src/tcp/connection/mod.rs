@@ -418,9 +418,13 @@ impl Connection {
     }
 
     fn note_window(&mut self, segment: &Segment<'_>, side: Side, before: u32) {
-        let now = of(&self.streams, side.other()).window;
-        let figures = &mut of_mut(&mut self.streams, side).figures;
+        let other = of(&self.streams, side.other());
+        let (now, acknowledged) = (other.window, other.acked);
+        let own = of_mut(&mut self.streams, side);
+        own.settled.note(now, acknowledged);
+        let figures = &mut own.figures;
         figures.max_window = figures.max_window.max(now);
+        figures.settled_window = own.settled.window();
         if !segment.flags.has(Flags::SYN | Flags::RST | Flags::FIN) {
             figures.min_window = Some(figures.min_window.map_or(now, |least| least.min(now)));
             figures.zero_windows += u64::from(now == 0 && before != 0);
