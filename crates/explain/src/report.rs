@@ -287,6 +287,15 @@ impl Connection {
                 .get(side)
                 .is_some_and(|side| side.least_scale == 0)
     }
+
+    /// Bytes of a copy that went in a round trip on average: no more than the sender had in flight, which the receiver's end
+    /// does not show.
+    pub fn bytes_in_round_trip(&self, copy: &Copy) -> u64 {
+        let ways = [self.client_rtt, self.server_rtt];
+        let whole: u64 = ways.into_iter().flatten().map(|way| way.0).sum();
+        let bytes = u128::from(copy.bytes) * u128::from(whole) / u128::from(copy.wall.0.max(1));
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    }
 }
 
 /// What goes on around copies: logging on, searches, checks of paths, opens that failed or that moved nothing.

@@ -76,9 +76,15 @@ fn a_fault_is_shown_as_it_can_be_written() {
     }
 }
 
+fn refused(cases: &[(&str, &str)]) {
+    for (text, message) in cases {
+        assert_eq!(error(text), *message, "{text}");
+    }
+}
+
 #[test]
-fn what_is_wrong_is_said_with_the_way_to_write_it() {
-    for (text, message) in [
+fn the_form_of_a_fault_is_said() {
+    refused(&[
         (
             "READ_ANDX",
             "a fault is COMMAND[#WHICH][:STAGE]=ACTION, such as READ_ANDX#3=disconnect",
@@ -106,6 +112,12 @@ fn what_is_wrong_is_said_with_the_way_to_write_it() {
             "READ=error 0x0",
             "'0x0' is not a status: write an NTSTATUS (ACCESS_DENIED, 0xc0000022) or a DOS error (ERRnoaccess, ERRDOS/5)",
         ),
+    ]);
+}
+
+#[test]
+fn numbers_and_times_are_said_with_the_way_to_write_them() {
+    refused(&[
         (
             "READ#0=drop",
             "'0' is not a number of a request: write #3, #3..5, #3.. or #every 10",
@@ -139,6 +151,12 @@ fn what_is_wrong_is_said_with_the_way_to_write_it() {
             "READ=split 0",
             "'0' is not a number of bytes: write a number such as 40",
         ),
+    ]);
+}
+
+#[test]
+fn a_fault_that_does_not_fit_its_request_is_said() {
+    refused(&[
         (
             "READ=mid 70000",
             "'70000' is not a MID: write a number up to 65535 or 0xffff",
@@ -163,9 +181,7 @@ fn what_is_wrong_is_said_with_the_way_to_write_it() {
             "NT_CANCEL=drop",
             "NT_CANCEL has no reply: only NT_CANCEL:request=drop, disconnect or reset is possible",
         ),
-    ] {
-        assert_eq!(error(text), message, "{text}");
-    }
+    ]);
 }
 
 /// A connection whose messages are bytes.

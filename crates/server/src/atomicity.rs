@@ -394,7 +394,7 @@ macro_rules! atomicity_tests {
     };
     ($fresh:path, $errors:expr) => {
         $crate::atomicity_tests!(@ $fresh, $errors,
-            opening, creating, overwriting, streams, transfer, closing, naming, copying, metadata,
+            opening, creating, overwriting, streams, transfer, closing, naming, copying, moving, metadata,
             listing, printing, chains, synced);
     };
     (@ $fresh:path, $errors:expr, $($family:ident),* $(,)?) => {

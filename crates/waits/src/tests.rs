@@ -67,16 +67,20 @@ fn shares(slice: Slice, reported: Reported) -> Vec<(Cause, u64)> {
     shares.filter(|(_, share)| *share > 0).collect()
 }
 
-#[test]
-fn waits_for_the_next_request_are_charged_by_what_the_kernel_reports() {
-    let gap = |gap_ms: u64, bytes: u64| Slice {
+/// A time without a request after so many bytes were sent.
+fn gap(gap_ms: u64, bytes: u64) -> Slice {
+    Slice {
         gaps: ms(gap_ms),
         longest: ms(gap_ms),
         data: 1,
         bytes,
         ..Slice::default()
-    };
-    let of = |kernel: Kernel, busy: u64, window: u64| Reported {
+    }
+}
+
+/// What the kernel says after 64 KB: for how long it was busy, and for how long a window limited it, ms.
+fn of(kernel: Kernel, busy: u64, window: u64) -> Reported {
+    Reported {
         kernel,
         acknowledged: 65_536,
         busy: ms(busy),
@@ -84,17 +88,33 @@ fn waits_for_the_next_request_are_charged_by_what_the_kernel_reports() {
         delivery_rate: kernel.delivery_rate,
         congestion_window: kernel.congestion_window,
         ..Reported::default()
-    };
-    let near = Kernel {
+    }
+}
+
+fn near() -> Kernel {
+    Kernel {
         rtt: Span(200_000),
         min_rtt: Span(200_000),
         ..far()
-    };
+    }
+}
+
+type Charged<'a> = (&'a str, Slice, Reported, &'a [(Cause, u64)]);
+
+fn charged(table: &[Charged<'_>]) {
+    for (what, slice, reported, wanted) in table {
+        assert_eq!(shares(*slice, *reported), *wanted, "{what}");
+    }
+}
+
+#[test]
+fn waits_for_the_path_are_charged_by_what_the_kernel_reports() {
+    use Cause::*;
     // 64 KB at 10 Mbit/s, the path's round trip has grown to 50 ms
     let paced = Kernel {
         rtt: ms(50),
         delivery_rate: 1_250_000,
-        ..near
+        ..near()
     };
     // windows of two segments over 20 ms
     let small = Kernel {
@@ -105,16 +125,11 @@ fn waits_for_the_next_request_are_charged_by_what_the_kernel_reports() {
         slow_start: true,
         ..far()
     };
-    use Cause::*;
     let sends = Slice {
-        gaps: ms(20),
         sending: ms(60),
-        longest: ms(20),
-        data: 1,
-        bytes: 65_536,
-        ..Slice::default()
+        ..gap(20, 65_536)
     };
-    let table: [(&str, Slice, Reported, &[(Cause, u64)]); 10] = [
+    charged(&[
         (
             "a full send buffer behind a slow link",
             sends,
@@ -129,18 +144,6 @@ fn waits_for_the_next_request_are_charged_by_what_the_kernel_reports() {
             &[(ClientThink, 34), (Bandwidth, 66)],
         ),
         (
-            "a small reply over 20 ms",
-            gap(20, 1000),
-            of(far(), 20, 0),
-            &[(RoundTrips, 100)],
-        ),
-        (
-            "the same, and the client works for 20 ms",
-            gap(40, 1000),
-            of(far(), 20, 0),
-            &[(ClientThink, 50), (RoundTrips, 50)],
-        ),
-        (
             "a link of 10 Mbit/s",
             gap(53, 65_536),
             of(paced, 53, 0),
@@ -151,12 +154,6 @@ fn waits_for_the_next_request_are_charged_by_what_the_kernel_reports() {
             gap(460, 65_536),
             of(small, 460, 440),
             &[(RoundTrips, 4), (ReceiveWindow, 96)],
-        ),
-        (
-            "a program that does not read",
-            gap(1000, 65_536),
-            of(near, 1000, 1000),
-            &[(ClientThink, 100)],
         ),
         (
             "slow start of 45 segments from 10",
@@ -182,16 +179,38 @@ fn waits_for_the_next_request_are_charged_by_what_the_kernel_reports() {
             },
             &[(RoundTrips, 33), (FastRecovery, 67)],
         ),
+    ]);
+}
+
+#[test]
+fn waits_for_the_client_are_charged_by_what_the_kernel_reports() {
+    use Cause::*;
+    charged(&[
+        (
+            "a small reply over 20 ms",
+            gap(20, 1000),
+            of(far(), 20, 0),
+            &[(RoundTrips, 100)],
+        ),
+        (
+            "the same, and the client works for 20 ms",
+            gap(40, 1000),
+            of(far(), 20, 0),
+            &[(ClientThink, 50), (RoundTrips, 50)],
+        ),
+        (
+            "a program that does not read",
+            gap(1000, 65_536),
+            of(near(), 1000, 1000),
+            &[(ClientThink, 100)],
+        ),
         (
             "nothing reported: NetBEUI",
             gap(20, 1000),
             Reported::default(),
             &[(ClientThink, 100)],
         ),
-    ];
-    for (what, slice, reported, wanted) in table {
-        assert_eq!(shares(slice, reported), wanted, "{what}");
-    }
+    ]);
 }
 
 #[test]

@@ -346,21 +346,13 @@ fn hints(connection: &Connection, copy: &Copy) -> Hints {
     let is_one_place = losses >= 4 && there > losses / 2;
     Hints {
         on_its_way: sender(connection, direction).max_in_flight,
-        in_round_trip: in_round_trip(connection, copy),
+        in_round_trip: connection.bytes_in_round_trip(copy),
         timer: habits.shortest_timer.map(|(timer, _)| timer.0 as f64),
         burst_place: habits.burst_place.filter(|_| is_one_place),
         segment: sender(connection, direction).largest_segment,
         windows: Windows::of(connection),
         is_late: !connection.has_start,
     }
-}
-
-/// Bytes of a copy that went in a round trip on average.
-fn in_round_trip(connection: &Connection, copy: &Copy) -> u64 {
-    let ways = [connection.client_rtt, connection.server_rtt];
-    let whole: u64 = ways.into_iter().flatten().map(|way| way.0).sum();
-    let bytes = u128::from(copy.bytes) * u128::from(whole) / u128::from(copy.wall.0.max(1));
-    u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 /// The middle one of them; of two in the middle what is between them.

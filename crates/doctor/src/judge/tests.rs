@@ -273,7 +273,7 @@ fn a_good_machine_has_no_fault_and_every_subject_is_reported() {
 }
 
 #[test]
-fn ports_and_other_servers() {
+fn holders_of_ports() {
     table(&[
         (
             |f| f.ports.tcp = vec![held(445, Some((812, "smbd")))],
@@ -304,6 +304,12 @@ fn ports_and_other_servers() {
             Severity::Ok,
             &["coax (process 77) listens at TCP port 445"],
         ),
+    ]);
+}
+
+#[test]
+fn other_servers() {
+    table(&[
         (
             |f| f.samba.running = vec![(3, "smbd".into())],
             Severity::Note,
@@ -319,6 +325,12 @@ fn ports_and_other_servers() {
             Severity::Ok,
             &["smbd is installed and does not run"],
         ),
+    ]);
+}
+
+#[test]
+fn the_service_and_its_rights() {
+    table(&[
         (
             |f| {
                 f.service.unit = None;
@@ -416,7 +428,7 @@ fn the_packet_filter() {
 }
 
 #[test]
-fn interfaces_and_routes() {
+fn interfaces() {
     table(&[
         (
             |f| {
@@ -452,6 +464,22 @@ fn interfaces_and_routes() {
             &["eth0 is a radio"],
         ),
         (
+            |f| {
+                f.interfaces.push(Interface {
+                    addresses: Vec::new(),
+                    ..interface("eth1", "10.0.0.1")
+                })
+            },
+            Severity::Note,
+            &["eth1 is up and has no IPv4 address"],
+        ),
+    ]);
+}
+
+#[test]
+fn networks_of_interfaces() {
+    table(&[
+        (
             |f| f.interfaces[0].addresses[0].broadcast = Some(ip("192.168.255.255")),
             Severity::Warning,
             &[
@@ -481,16 +509,6 @@ fn interfaces_and_routes() {
                 "eth0 and wlan0 are in the same network",
                 "ip link set wlan0 down",
             ],
-        ),
-        (
-            |f| {
-                f.interfaces.push(Interface {
-                    addresses: Vec::new(),
-                    ..interface("eth1", "10.0.0.1")
-                })
-            },
-            Severity::Note,
-            &["eth1 is up and has no IPv4 address"],
         ),
     ]);
 }

@@ -30,6 +30,7 @@ impl Facts {
             match connection.transport() {
                 Transport::Tcp => {
                     facts.tcp(connection, copy.direction);
+                    facts.in_flight(connection, copy);
                     facts.window_of(connection, copy);
                 }
                 _ => facts.frames_of(connection, copy.direction),
@@ -57,6 +58,17 @@ impl Facts {
                 block * 100.0 / buffer.min(client).max(1.0),
             );
         }
+    }
+
+    /// The most that the sender had in flight: at the receiver's end, what came in a round trip says more.
+    fn in_flight(&mut self, connection: &Connection, copy: &Copy) {
+        let [client, server] = &connection.sides;
+        let sender = match copy.direction {
+            Direction::ToClient => server,
+            Direction::ToServer => client,
+        };
+        let usual = connection.bytes_in_round_trip(copy);
+        self.set("in-flight.max", sender.max_in_flight.max(usual));
     }
 
     /// The receiver's window during the copy: a stack may offer a wider one before its program sets a buffer.
@@ -270,7 +282,6 @@ impl Facts {
             [habits.largest_frame],
         );
         self.set("window.full", side.window_full);
-        self.set("in-flight.max", side.max_in_flight);
         let again = side.retransmissions + side.out_of_order;
         self.seen("retransmissions", again, [habits.again.frame]);
         let percent = again as f64 * 100.0 / side.data_segments.max(1) as f64;

@@ -107,7 +107,7 @@ const WORDS: &[Word] = words! {
     Number "segment.largest" "the longest segment of the copy's sender, bytes";
     Number "window.client" "the widest window that the client offered, bytes";
     Number "window.server" "the widest window that the server offered, bytes";
-    Number "window.receiver" "the widest window during the copy of the side that it went to, bytes";
+    Number "window.receiver" "the widest window of the side that it went to, in the latter half of the connection's data, bytes";
     Number "window.segments" "how many of the longest segments fit into that";
     Number "window.full" "how often the sender filled it";
     Number "window.shut" "how often the receiver shut it";
@@ -115,7 +115,7 @@ const WORDS: &[Word] = words! {
     Flag "scale.server" "the server offers a window scale";
     Flag "sack.client" "the client permits SACK";
     Flag "sack.server" "the server permits SACK";
-    Number "in-flight.max" "the most that the sender had on its way, bytes";
+    Number "in-flight.max" "the most that the sender had in flight, bytes; at the receiver's end, at least what came in a round trip on average";
     Number "retransmissions" "segments that the sender sent again or that came late";
     Number "retransmissions.percent" "the same, of 100 segments with data";
     Number "spurious" "segments sent again for nothing";

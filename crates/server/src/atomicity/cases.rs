@@ -15,13 +15,13 @@ mod information;
 mod prepare;
 mod using;
 
-pub use changing::{copying, creating, naming, overwriting, streams};
+pub use changing::{copying, creating, moving, naming, overwriting, streams};
 pub use information::metadata;
 pub use using::{chains, closing, listing, opening, printing, transfer};
 
 /// Changes of names and attributes on a share with `sync always`.
 pub fn synced() -> Vec<Case> {
-    let changing = [creating(), naming(), copying(), metadata()];
+    let changing = [creating(), naming(), copying(), moving(), metadata()];
     let cases = changing.into_iter().flatten();
     cases.map(|case| case.on(On::Synced)).collect()
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_client() {
+fn a_client_that_answers() {
     table(&[
         (
             |f| f.client = Some(client("192.168.1.9")),
@@ -20,6 +20,27 @@ fn a_client() {
             Severity::Ok,
             &["its names are DOSPC<00>, LAB<00> (MAC address 00-11"],
         ),
+        (
+            |f| {
+                f.client = Some(Client {
+                    listed: Listed::No,
+                    ..client("192.168.1.9")
+                })
+            },
+            Severity::Note,
+            &["the list of LAB does not have it"],
+        ),
+        (
+            |f| f.client = Some(client("192.168.1.9")),
+            Severity::Note,
+            &["has no connection from it"],
+        ),
+    ]);
+}
+
+#[test]
+fn a_client_that_does_not_answer() {
+    table(&[
         (
             |f| {
                 f.client = Some(Client {
@@ -59,6 +80,23 @@ fn a_client() {
             &["answers ARP and nothing else"],
         ),
         (
+            |f| {
+                f.client = Some(Client {
+                    echo: Some(true),
+                    full_echo: Some(false),
+                    ..client("192.168.1.9")
+                })
+            },
+            Severity::Warning,
+            &["packets of 1500 bytes do not"],
+        ),
+    ]);
+}
+
+#[test]
+fn the_way_to_a_client() {
+    table(&[
+        (
             |f| f.client = Some(client("10.9.9.9")),
             Severity::Error,
             &["no route to 10.9.9.9"],
@@ -76,6 +114,12 @@ fn a_client() {
             Severity::Note,
             &["behind the router 192.168.1.1", "wins support"],
         ),
+    ]);
+}
+
+#[test]
+fn who_is_admitted() {
+    table(&[
         (
             |f| {
                 f.config.settings = settings("hosts allow = 10.");
@@ -107,15 +151,32 @@ fn a_client() {
         ),
         (
             |f| {
-                f.client = Some(Client {
-                    echo: Some(true),
-                    full_echo: Some(false),
-                    ..client("192.168.1.9")
-                })
+                let line = ClientStatus {
+                    client: 3,
+                    address: "192.168.1.9:1025".into(),
+                    system: "MS Network Client 3.0".into(),
+                    user: Some("guest".into()),
+                    refused: vec![
+                        "LOG-ON of anna: LM response ('lanman auth = yes' would allow it)".into(),
+                    ],
+                    ..ClientStatus::default()
+                };
+                f.service.status = Status::Answer(Box::new(serving(vec![line])));
+                f.client = Some(client("192.168.1.9"));
             },
             Severity::Warning,
-            &["packets of 1500 bytes do not"],
+            &[
+                "the server refused LOG-ON of anna |",
+                "LM response",
+                "| lanman auth = yes",
+            ],
         ),
+    ]);
+}
+
+#[test]
+fn names_of_a_client() {
+    table(&[
         (
             |f| {
                 let mut client = client("192.168.1.9");
@@ -144,43 +205,6 @@ fn a_client() {
             &[
                 "its workgroup is HOME, the server's is LAB",
                 "[global] workgroup = HOME",
-            ],
-        ),
-        (
-            |f| {
-                f.client = Some(Client {
-                    listed: Listed::No,
-                    ..client("192.168.1.9")
-                })
-            },
-            Severity::Note,
-            &["the list of LAB does not have it"],
-        ),
-        (
-            |f| f.client = Some(client("192.168.1.9")),
-            Severity::Note,
-            &["has no connection from it"],
-        ),
-        (
-            |f| {
-                let line = ClientStatus {
-                    client: 3,
-                    address: "192.168.1.9:1025".into(),
-                    system: "MS Network Client 3.0".into(),
-                    user: Some("guest".into()),
-                    refused: vec![
-                        "LOG-ON of anna: LM response ('lanman auth = yes' would allow it)".into(),
-                    ],
-                    ..ClientStatus::default()
-                };
-                f.service.status = Status::Answer(Box::new(serving(vec![line])));
-                f.client = Some(client("192.168.1.9"));
-            },
-            Severity::Warning,
-            &[
-                "the server refused LOG-ON of anna |",
-                "LM response",
-                "| lanman auth = yes",
             ],
         ),
     ]);

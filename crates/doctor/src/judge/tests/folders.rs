@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn folders_and_file_systems() {
+fn rights_in_folders() {
     table(&[
         (
             |f| f.shares[0].way[2].1 = owned(0, 0o755),
@@ -58,6 +58,12 @@ fn folders_and_file_systems() {
             Severity::Note,
             &["was not checked: Permission denied", "sudo"],
         ),
+    ]);
+}
+
+#[test]
+fn file_systems() {
+    table(&[
         (
             |f| {
                 f.shares[0].folder = Ok(Folder {

@@ -177,7 +177,12 @@ pub fn overwriting() -> Vec<Case> {
 }
 
 pub fn streams() -> Vec<Case> {
-    let cases = [
+    let cases = streams_by_name().into_iter().chain(open_streams());
+    cases.map(|case| case.on(On::Streams)).collect()
+}
+
+fn streams_by_name() -> Vec<Case> {
+    vec![
         case("a stream is opened", NT_ONLY, nothing, |client, _| {
             done(&client.nt_create("F:s", ALL_ACCESS, (OPEN, 0)))
         }),
@@ -211,15 +216,32 @@ pub fn streams() -> Vec<Case> {
             nothing,
             |client, _| done(&nt_transact_create(client, "NEW:s", CREATE, 0)),
         ),
+        case("a stream is deleted", NT_ONLY, nothing, |client, _| {
+            done(&client.paths(c::DELETE, &[0x16], &["F:s"]))
+        }),
+        case("a stream is renamed", NT_ONLY, nothing, |client, _| {
+            done(&client.paths(c::RENAME, &[0x16], &["F:s", ":u"]))
+        }),
+        case("streams are listed", NT_ONLY, nothing, |client, _| {
+            done(&client.query_path(0x109, "F").answer)
+        }),
+        case(
+            "a file with streams is deleted",
+            NT_ONLY,
+            nothing,
+            |client, _| done(&client.paths(c::DELETE, &[0x16], &["F"])),
+        ),
+    ]
+}
+
+fn open_streams() -> Vec<Case> {
+    vec![
         case("a stream is written", NT_ONLY, stream, |client, fids| {
             done(&write_andx(client, fids[0], 0, b"NEW DATA"))
         })
         .leaves(Leaves::Nothing),
         case("a stream is cut", NT_ONLY, stream, |client, fids| {
             done(&client.set_fid(0x104, fids[0], &3u64.to_le_bytes()))
-        }),
-        case("a stream is deleted", NT_ONLY, nothing, |client, _| {
-            done(&client.paths(c::DELETE, &[0x16], &["F:s"]))
         }),
         case(
             "a stream is deleted on close",
@@ -228,9 +250,6 @@ pub fn streams() -> Vec<Case> {
             |client, fids| done(&client.close(fids[0])),
         )
         .closes(),
-        case("a stream is renamed", NT_ONLY, nothing, |client, _| {
-            done(&client.paths(c::RENAME, &[0x16], &["F:s", ":u"]))
-        }),
         case(
             "an open stream is renamed",
             NT_ONLY,
@@ -250,17 +269,7 @@ pub fn streams() -> Vec<Case> {
             },
         )
         .leaves_if_broken(Leaves::Bytes),
-        case("streams are listed", NT_ONLY, nothing, |client, _| {
-            done(&client.query_path(0x109, "F").answer)
-        }),
-        case(
-            "a file with streams is deleted",
-            NT_ONLY,
-            nothing,
-            |client, _| done(&client.paths(c::DELETE, &[0x16], &["F"])),
-        ),
-    ];
-    cases.into_iter().map(|case| case.on(On::Streams)).collect()
+    ]
 }
 
 fn stream(client: &mut TestClient) -> Vec<u16> {
@@ -372,14 +381,15 @@ fn naming_by_nt() -> Vec<Case> {
     ]
 }
 
+const HERE: u16 = SAME_TREE.0;
+const CREATES: u16 = 0x10;
+const TRUNCATES: u16 = 0x12;
+
 pub fn copying() -> Vec<Case> {
-    const HERE: u16 = SAME_TREE.0;
-    const CREATES: u16 = 0x10;
     const APPENDS: u16 = 0x11;
-    const TRUNCATES: u16 = 0x12;
     const ASCII: u16 = 0x0c;
     const TREE: u16 = 0x20;
-    let cases = [
+    vec![
         case("COPY", LANMAN, nothing, |client, _| {
             done(&copy(client, c::COPY, (HERE, CREATES, 0), ("F", "H")))
         }),
@@ -436,6 +446,11 @@ pub fn copying() -> Vec<Case> {
             other_share,
             |client, fids| done(&copy(client, c::COPY, (fids[0], CREATES, 0), ("F", "H"))),
         ),
+    ]
+}
+
+pub fn moving() -> Vec<Case> {
+    vec![
         case("MOVE", LANMAN, nothing, |client, _| {
             done(&copy(client, c::MOVE, (HERE, CREATES, 0), ("F", "DIR\\H")))
         }),
@@ -461,8 +476,7 @@ pub fn copying() -> Vec<Case> {
                 ))
             },
         ),
-    ];
-    cases.into()
+    ]
 }
 
 /// The TID of another share with a file, in place of a FID.
