@@ -59,8 +59,12 @@ CHANGES = (
     Change("the full DLS redirector", ("dls-full-redirector",), {"client": "ibm-dls-5.0-full"}, profile("ibm-dls-5.0-predir")),
     Change("copy without Explorer", ("copy-without-notify",), {"client": "nt-4-copy"}, profile("nt-4-explorer")),
     Change("requests in flight", ("more-requests-in-flight",), {"client": "modern"}, profile("windows-2000")),
-    Change("larger blocks", ("program-larger-blocks",), {"block": 0}, lambda to: 0 < to.block < 16_000 and to.client in ("impacket", "apart")),
+    # as much as both accept, less 64 bytes: smbd and coax take 16,644
+    Change("larger blocks", ("program-larger-blocks",), {"block": 16_580},
+           lambda to: not to.max_xmit and 0 < to.block < 8_000 and to.client in ("impacket", "apart")),
 )
+QUEUE = ("deeper-queue", "losses-on-the-way")
+TRIED = {advice for change in CHANGES for advice in change.advice} | set(QUEUE)
 FAMILIES = ("nagle", "small-requests", "client-window", "server-window", "send-buffer", "no-raw", "synchronous", "signed", "old-clients", "shallow-queue")
 # families that nobody inspects, for an exam
 HELD_OUT = ("nagle-far", "nagle-server", "small-requests-far", "small-buffers", "window-near-product", "send-limits", "raw-loss", "synchronous-far",
@@ -79,7 +83,7 @@ def deeper(to):
 def changed(to):
     """(change's name, its advice, the changed scenario) of each that applies."""
     found = [(change.name, change.advice, dataclasses.replace(to, **change.fields)) for change in CHANGES if change.applies(to)]
-    return found + ([("a deeper queue", ("deeper-queue", "losses-on-the-way"), deeper(to))] if deeper(to) else [])
+    return found + ([("a deeper queue", QUEUE, deeper(to))] if deeper(to) else [])
 
 
 def choose(seed, count, lacking, development=False, part=""):
@@ -169,6 +173,8 @@ def summary(rows):
         yield f"truth within the predicted range: {inside / len(predicted):.0%}; median error {statistics.median(errors):.0%}"
     if helpful:
         yield f"best measured change is the first advice: {sum(row['first_right'] for row in helpful)} of {len(helpful)}"
+        untried = sum(bool(row["first"]) and row["first"] not in TRIED for row in helpful)
+        yield f"of the others, {untried} have a first advice that the exam does not try"
 
 
 def figures(rows):
