@@ -172,6 +172,42 @@ fn real_copies_get_the_advice_that_made_them_fast_from_both_ends() {
     }
 }
 
+/// Whether cables are named beside the losses of the copy that took longest.
+fn blames_cables(capture: &Capture) -> bool {
+    let longest = capture.copies.iter().max_by_key(|copy| copy.wall).unwrap();
+    let all = advise(capture, longest);
+    let of_losses = all.iter().find(|advice| advice.id == "losses-on-the-way");
+    let changes = &of_losses.unwrap().changes;
+    changes.iter().any(|change| change.to.contains("cables"))
+}
+
+#[test]
+fn cables_are_named_for_losses_unless_the_path_is_full() {
+    for end in ["client", "server"] {
+        let full = explained(&format!("labelled/shallow-{end}.pcapng.gz"));
+        assert!(!blames_cables(&full), "captured at the {end}");
+    }
+    let mut scenario = Scenario::new("losses by chance");
+    for (key, value) in [
+        ("direction", "to-client".into()),
+        ("client.profile", "modern".into()),
+        ("client.stack", "linux".into()),
+        ("server.stack", "linux".into()),
+        ("size", "4MB".into()),
+        ("link.delay", "5 ms".into()),
+    ] {
+        scenario.set(key, value).unwrap();
+    }
+    let rule = "rule = { kind = 'random', probability = 0.02 }";
+    let losses: toml::Table = toml::from_str(rule).unwrap();
+    scenario.set("link.loss_to_client", losses.into()).unwrap();
+    let mut setup = smb::CopySetup::of(&scenario).unwrap();
+    setup.taps = vec![Tap::Client];
+    let mut result = smb::copy(&setup);
+    let capture = result.world.captures().pop().unwrap();
+    assert!(blames_cables(&explain(capture.as_slice()).unwrap()));
+}
+
 /// A published copy as the lab makes it, captured at the client.
 fn scenario(name: &str, direction: &str) -> Capture {
     let path = format!(
