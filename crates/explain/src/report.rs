@@ -292,7 +292,8 @@ impl Connection {
     /// does not show.
     pub fn bytes_in_round_trip(&self, copy: &Copy) -> u64 {
         let ways = [self.client_rtt, self.server_rtt];
-        let whole: u64 = ways.into_iter().flatten().map(|way| way.0).sum();
+        let ways = ways.into_iter().flatten();
+        let whole = ways.fold(0_u64, |sum, way| sum.saturating_add(way.0));
         let bytes = u128::from(copy.bytes) * u128::from(whole) / u128::from(copy.wall.0.max(1));
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
