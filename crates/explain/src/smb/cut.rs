@@ -2,6 +2,8 @@
 
 use coax_wire::{command as code, header::HEADER_LEN};
 
+use crate::session::Message;
+
 use super::{
     kept::{Known, WORDS},
     op::{Answer, Op, What},
@@ -18,6 +20,13 @@ pub(super) struct Elsewhere {
     pub(super) write_padding: u64,
     /// Where the transfer before it ended and how much it moved, if it was of the same kind and that is known.
     pub(super) before: Option<(u64, u64)>,
+}
+
+/// Whether the capture cut off words that describe a transfer.
+pub(super) fn is_cut(message: &Message<'_>) -> bool {
+    const COUNT_AND_WORDS: usize = 1 + 20;
+    let needed = HEADER_LEN + COUNT_AND_WORDS;
+    message.head.len() < needed && message.len >= needed as u64
 }
 
 /// Mends the first command of a message of `len` bytes of which `head` was kept.

@@ -391,7 +391,7 @@ impl Smb {
         }
         pending.apply_response(header, bytes);
         pending.infer_truncated(message.head.len());
-        if is_cut(message) && pending.ops.first().is_some_and(|op| op.what == What::Read) {
+        if cut::is_cut(message) && pending.ops.first().is_some_and(|op| op.what == What::Read) {
             let overhead = self.reply_overhead.unwrap_or(USUAL_OVERHEAD);
             let bytes = message.len.saturating_sub(overhead);
             self.read_size = self.read_size.max(bytes);
@@ -593,10 +593,3 @@ impl Smb {
 const USUAL_OVERHEAD: u64 = 60;
 /// Longer answers are none to writes.
 const LONGEST_EARLY: usize = 128;
-
-/// Whether the words that tell of a transfer were not kept.
-fn is_cut(message: &Message<'_>) -> bool {
-    const WORDS: usize = 1 + 20;
-    let needed = HEADER_LEN + WORDS;
-    message.head.len() < needed && message.len >= needed as u64
-}
