@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "target" / "packages"
 TOOLS = Path(os.environ.get("COAX_PACKAGE_TOOLS", ROOT / "target" / "package-tools"))
 CARGO_TOOLS = {"cargo-deb": "^3.8", "cargo-generate-rpm": "^0.21", "mdbook": "^0.5"}
-# COAX_PACKAGE_PROFILE=trial makes packages for tests in a fraction of the time; they are larger and slower
+# COAX_PACKAGE_PROFILE=trial makes packages for tests without link-time optimization; they are larger and slower
 PROFILE = os.environ.get("COAX_PACKAGE_PROFILE", "dist")
 # cargo does not strip a program whose own package has a setting in the profile
 STRIPPED = ["--", "-C", "strip=symbols"]

@@ -174,7 +174,7 @@ def summary(rows):
     if helpful:
         yield f"best measured change is the first advice: {sum(row['first_right'] for row in helpful)} of {len(helpful)}"
         untried = sum(bool(row["first"]) and row["first"] not in TRIED for row in helpful)
-        yield f"of the others, {untried} have a first advice that the exam does not try"
+        yield f"in {untried} of the others, the exam does not try the first advice"
 
 
 def figures(rows):

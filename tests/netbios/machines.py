@@ -53,7 +53,7 @@ class Nmbd:
         folders = "".join(f"{key} = {self.folder / part}\n" for key, part in (
             ("private dir", "private"), ("lock directory", "lock"), ("state directory", "state"),
             ("cache directory", "cache"), ("pid directory", "pid"), ("ncalrpc dir", "ncalrpc"),
-            # otherwise all nmbd of this machine share one, and of two that start together one gives up
+            # by default, all nmbd of a machine share one folder, and if two start together, one of them exits
             ("nmbd:socket dir", "socket")))
         self.conf.write_text(
             f"[global]\nnetbios name = {name}\nworkgroup = {workgroup}\nserver string = samba {name}\n"

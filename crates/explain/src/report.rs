@@ -288,8 +288,8 @@ impl Connection {
                 .is_some_and(|side| side.least_scale == 0)
     }
 
-    /// Bytes of a copy that went in a round trip on average: no more than the sender had in flight, which the receiver's end
-    /// does not show.
+    /// Bytes of a copy in a round trip on average. The sender had at least as many in flight; a capture at the receiver's end
+    /// does not show how many.
     pub fn bytes_in_round_trip(&self, copy: &Copy) -> u64 {
         let ways = [self.client_rtt, self.server_rtt];
         let ways = ways.into_iter().flatten();
@@ -416,8 +416,8 @@ pub struct Side {
     pub timestamps: bool,
     /// The largest window it offered, bytes.
     pub max_window: u32,
-    /// The largest while the latter half of the other side's bytes came: a buffer that a program sets after its
-    /// connection is there narrows the window only then.
+    /// The largest window while this side received the second half of its data, bytes. It is smaller than `max_window` if a
+    /// program set SO_RCVBUF after its connection was established.
     pub settled_window: u32,
     /// The smallest, after its SYN.
     pub min_window: Option<u32>,
@@ -450,8 +450,8 @@ pub struct Smb {
     pub max_mpx: Option<u16>,
     /// Most requests that were outstanding at once.
     pub most_outstanding: u64,
-    /// The usual time from an answer to the first byte of the next request for data, ns: negative, if that was there
-    /// before the answer; `None` if there were few.
+    /// The median time from an answer to the first byte of the next request for data, ns; negative if the request began
+    /// first. `None` if there were fewer than four.
     pub ask_gap: Option<i64>,
     /// Raw reads and raw writes, as offered by the server.
     pub raw_offered: Option<(bool, bool)>,

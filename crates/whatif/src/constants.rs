@@ -187,7 +187,7 @@ pub(crate) const MAX_SEGMENTS_OF_SMALL_BLOCK: u64 = 4;
 /// Waits per request, for half of them to show the usual one.
 pub(crate) const MAX_WAITS_PER_REQUEST: f64 = 2.2;
 
-/// A shorter round trip is not told from the time that a program takes for its next request, ns.
+/// A shorter round trip cannot be distinguished from the time that a program takes before its next request, ns.
 pub(crate) const MIN_SHOWN_WAY: u64 = 2_000_000;
 
 /// The largest part of a copy that rare waits may explain.

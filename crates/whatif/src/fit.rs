@@ -134,7 +134,7 @@ fn rank(all: &mut [Fit]) {
 pub(crate) struct Hints {
     /// The most that it had on its way, bytes.
     pub(crate) on_its_way: u64,
-    /// What it sent in a round trip on average, bytes: at the receiver's end the most on its way is not seen.
+    /// What it sent in a round trip on average, bytes: a capture at the receiver's end does not show the most in flight.
     pub(crate) in_round_trip: u64,
     /// The place in a burst at which it mostly lost.
     pub(crate) burst_place: Option<u64>,

@@ -310,7 +310,7 @@ impl ModelParameters {
         self.correct_send_buffer(seen, model);
     }
 
-    /// A sender that keeps half as many bytes waits twice as often.
+    /// Corrects the send buffer by the time spent on it: with half the buffer a sender waits twice as often.
     fn correct_send_buffer(&mut self, seen: &Observation, model: &Observation) {
         if self.send_buffer > 0 {
             let factor = ratio(model, seen, |of| of.spent(Cause::SendWindow));

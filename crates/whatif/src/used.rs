@@ -208,7 +208,8 @@ fn flag(sets: &mut Vec<Set>, path: &str, value: bool) {
     sets.push((path.to_owned(), Value::Boolean(value)));
 }
 
-/// Whether a request comes in a segment more than its bytes need. A window that fills cuts segments, too.
+/// Whether a client sends more segments than its requests need, for example the session header in one of its own. A filled window
+/// cuts segments as well; these are not counted.
 fn is_cut(connection: &Connection) -> bool {
     let [client, server] = &connection.sides;
     let longest = client.largest_segment.max(server.largest_segment);
@@ -295,7 +296,7 @@ fn buffers(sets: &mut Vec<Set>, smb: &Smb, by: Moving<'_>, is_known_client: bool
     let server = fits(smb.server_max_buffer, 16_644);
     let is_echo = !is_known_client && smb.client_max_buffer == smb.server_max_buffer;
     let client = fits(smb.client_max_buffer.filter(|_| !is_echo), whole);
-    // answers as large as the buffer come from a server without large reads, whatever was asked for
+    // a server without large reads shortens answers to its buffer, whatever the client requested
     let is_large = method == Method::Andx
         && block != server
         && block.saturating_add(MAX_MESSAGE_HEADER) > server.min(client);
@@ -333,7 +334,7 @@ fn transfer(direction: Direction, by: Moving<'_>, smb: &Smb, is_known_client: bo
     text(&mut sets, &format!("{place}.{key}"), by.method.name());
     match headroom(smb, by.block) {
         _ if is_raw => number(&mut sets, &format!("{place}.raw-block"), by.block),
-        // what fills the buffer grows with it; Open PS2 Loader asks for as much as its own takes, headers or not
+        // a request that fills the server's buffer grows with it; Open PS2 Loader, which counts no headers, fills its own
         Some(headroom) => {
             let own = smb.client_max_buffer.filter(|_| headroom == 0);
             match own {
@@ -380,8 +381,8 @@ fn at_once(connection: &Connection, copy: &Copy, main: &Requests) -> u64 {
     most.clamp(least, 64)
 }
 
-/// Whether the next request for data usually begins sooner after an answer than a round trip `way`, from the capture to the
-/// client and back, allows: the client does not wait for answers.
+/// Whether the client usually sends the next request for data before it has the answer: it then arrives less than half a round
+/// trip after the answer. `way` is the round trip between the place of the capture and the client, ns.
 fn asks_ahead(smb: &Smb, way: u64) -> bool {
     let first = i64::try_from(way / 2).unwrap_or(i64::MAX);
     let earliest = if way < MIN_SHOWN_WAY { 0 } else { first };

@@ -60,7 +60,8 @@ impl Facts {
         }
     }
 
-    /// The most that the sender had in flight: at the receiver's end, what came in a round trip says more.
+    /// The most that the sender had in flight. A capture at the receiver's end does not show it: there it is at least what
+    /// arrived in a round trip.
     fn in_flight(&mut self, connection: &Connection, copy: &Copy) {
         let [client, server] = &connection.sides;
         let sender = match copy.direction {

@@ -107,7 +107,7 @@ const WORDS: &[Word] = words! {
     Number "segment.largest" "the longest segment of the copy's sender, bytes";
     Number "window.client" "the widest window that the client offered, bytes";
     Number "window.server" "the widest window that the server offered, bytes";
-    Number "window.receiver" "the widest window of the side that it went to, in the latter half of the connection's data, bytes";
+    Number "window.receiver" "the widest window of the receiver during the copy, bytes; its first packets do not count";
     Number "window.segments" "how many of the longest segments fit into that";
     Number "window.full" "how often the sender filled it";
     Number "window.shut" "how often the receiver shut it";

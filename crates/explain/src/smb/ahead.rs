@@ -1,7 +1,7 @@
-//! Whether a client asks for more before it has the answer.
+//! Whether a client sends the next request before it has the answer.
 //!
-//! A large write that a small window delays is whole only long after the answer to the one before it: no two requests wait
-//! for the server at once, although the client never waited for an answer. The first bytes of a request show it.
+//! Behind a small window, the end of a large write arrives long after the answer to the write before it. The server then never has
+//! two whole requests, although the client did not wait for the answer. The first byte of a request shows that.
 
 use coax_wire::time::Time;
 
@@ -11,7 +11,7 @@ const MOST: usize = 64;
 /// Fewer gaps show no habit.
 const LEAST: usize = 4;
 
-/// Times from an answer to the first byte of the next request for data, ns: negative, if that was there before.
+/// Times from an answer to the first byte of the next request for data, ns; negative if the request began first.
 #[derive(Debug, Default)]
 pub(super) struct Gaps {
     answered: Option<Time>,
@@ -19,12 +19,12 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    /// An answer was whole.
+    /// Takes the time at which an answer was complete.
     pub(super) fn answer(&mut self, at: Time) {
         self.answered = Some(at);
     }
 
-    /// A request for data began; whether another waits for its answer.
+    /// Takes the time at which a request for data began, and whether another request had no answer then.
     pub(super) fn request(&mut self, began: Time, others_wait: bool) {
         let Some(answered) = self.answered.filter(|_| self.list.len() < MOST) else {
             return;

@@ -1,12 +1,12 @@
 //! The receive window of a connection after its beginning.
 //!
-//! A program may set SO_RCVBUF after its connection is there: Linux then reduces the window with each segment that comes,
-//! until it is as narrow as was asked for. The largest window of all says nothing of such a copy.
+//! If a program sets SO_RCVBUF after its connection is established, Linux reduces the window with each received segment,
+//! down to the new buffer. The largest window of the connection then does not limit the copy.
 
-/// The largest window while the latter half of the bytes came.
+/// The largest window that a side offered while it received the second half of its data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Settled {
-    /// Where the present stretch of the other side's bytes began; the next one begins at twice as many.
+    /// The acknowledged bytes at which the present stretch began; the next one begins at twice as many.
     since: u64,
     /// The largest windows of the stretch before, and of the present one.
     largest: [u32; 2],
@@ -16,7 +16,7 @@ impl Settled {
     /// The first stretch, bytes.
     const FIRST: u64 = 16_384;
 
-    /// A window was offered when so many bytes had been acknowledged.
+    /// Takes the window of a segment that acknowledges `acknowledged` bytes in all.
     pub(super) fn note(&mut self, window: u32, acknowledged: u64) {
         if acknowledged >= self.since.saturating_mul(2).max(Self::FIRST) {
             self.since = acknowledged;
@@ -25,7 +25,7 @@ impl Settled {
         self.largest[1] = self.largest[1].max(window);
     }
 
-    /// The largest window of at least the latter half, bytes.
+    /// The largest window of at least the second half, bytes.
     pub(super) fn window(self) -> u32 {
         self.largest[0].max(self.largest[1])
     }
