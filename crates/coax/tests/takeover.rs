@@ -54,85 +54,86 @@ fn a_takeover_cuts_no_copy_and_refuses_no_client() {
     server.stop();
 }
 
+fn assert_serves(server: &Server) {
+    assert!(coax(&["ls", &server.url("DATA")]).status.success());
+}
+
+/// A connection to the takeover socket that has sent a line, and the line that came back.
+fn say_hello(site: &Site, hello: &str) -> (UnixStream, String) {
+    let mut stream = UnixStream::connect(site.path("takeover")).unwrap();
+    stream.write_all(hello.as_bytes()).unwrap();
+    let mut answer = String::new();
+    BufReader::new(stream.try_clone().unwrap())
+        .read_line(&mut answer)
+        .unwrap();
+    (stream, answer)
+}
+
+/// The error of a server that cannot start with the site's configuration and these further arguments.
+fn start_error(site: &Site, further: &[&str]) -> String {
+    let conf = site.conf();
+    let arguments = [&["serve", "--config", conf.to_str().unwrap()], further].concat();
+    let done = coax(&arguments);
+    assert!(!done.status.success());
+    String::from_utf8_lossy(&done.stderr).into_owned()
+}
+
 #[test]
-fn a_takeover_that_fails_at_any_step_leaves_the_old_server_serving() {
+fn a_takeover_that_breaks_off_or_asks_for_nonsense_leaves_the_old_server_serving() {
     let site = Site::new();
     site.configure("", "");
     let mut server = Server::replaceable(&site, &[]);
-    let serves = |server: &Server| assert!(coax(&["ls", &server.url("DATA")]).status.success());
-    let path = site.path("takeover");
-    let ask = |hello: &[u8]| {
-        let mut stream = UnixStream::connect(&path).unwrap();
-        stream.write_all(hello).unwrap();
-        let mut answer = String::new();
-        BufReader::new(stream.try_clone().unwrap())
-            .read_line(&mut answer)
-            .unwrap();
-        (stream, answer)
-    };
-    let (stream, answer) = ask(b"{\"hello\":{\"version\":99}}\n");
+    let (stream, answer) = say_hello(&site, "{\"hello\":{\"version\":99}}\n");
     assert!(
         answer.contains("refused") && answer.contains("version 99"),
         "{answer}"
     );
     drop(stream);
     assert!(server.notice("takeover").contains("serves on"));
-    let (stream, answer) = ask(b"{\"hello\":{\"version\":1}}\n");
+    let (stream, answer) = say_hello(&site, "{\"hello\":{\"version\":1}}\n");
     assert!(
         answer.contains("offer") && answer.contains("direct"),
         "{answer}"
     );
     drop(stream);
     server.notice("ended before it could serve");
-    let (mut stream, _) = ask(b"{\"hello\":{\"version\":1}}\n");
+    let (mut stream, _) = say_hello(&site, "{\"hello\":{\"version\":1}}\n");
     stream.write_all(b"\"nonsense\"\n").unwrap();
     assert!(server.notice("takeover").contains("serves on"));
     let mut rest = String::new();
     stream.read_to_string(&mut rest).unwrap();
     assert!(rest.contains("refused"), "{rest}");
-    let (_, answer) = ask(b"GET / HTTP/1.0\n");
+    let (_, answer) = say_hello(&site, "GET / HTTP/1.0\n");
     assert!(answer.contains("no request"), "{answer}");
-    serves(&server);
-    // A new server that cannot start.
-    site.configure("", "[NEW]\npath = /no/such/folder\n");
-    let socket = format!("coax:takeover socket = {}", path.display());
-    let conf = site.conf();
-    let run = |further: &[&str]| {
-        let arguments = [
-            &["serve", "--takeover", "--config", conf.to_str().unwrap()],
-            further,
-        ]
-        .concat();
-        let done = coax(&arguments);
-        assert!(!done.status.success());
-        String::from_utf8_lossy(&done.stderr).into_owned()
+    assert_serves(&server);
+    server.stop();
+}
+
+#[test]
+fn a_new_server_that_cannot_start_leaves_the_old_server_serving() {
+    let site = Site::new();
+    site.configure("", "");
+    let mut server = Server::replaceable(&site, &[]);
+    let socket = format!("coax:takeover socket = {}", site.path("takeover").display());
+    let takeover = |address: &str, socket: &[&str]| {
+        start_error(
+            &site,
+            &[&["--takeover", "--direct", address], socket].concat(),
+        )
     };
-    let error = run(&["--direct", &server.address, "--option", &socket]);
+    site.configure("", "[NEW]\npath = /no/such/folder\n");
+    let error = takeover(&server.address, &["--option", &socket]);
     assert!(error.contains("/no/such/folder"), "{error}");
     server.notice("ended before it could serve");
     site.configure("", "");
-    let error = run(&["--direct", "127.0.0.1:0"]);
+    let error = takeover("127.0.0.1:0", &[]);
     assert!(error.contains("coax:takeover socket"), "{error}");
-    let error = run(&[
-        "--direct",
-        "127.0.0.1:0",
-        "--option",
-        "coax:takeover socket = /no/such/socket",
-    ]);
+    let nowhere = "coax:takeover socket = /no/such/socket";
+    let error = takeover("127.0.0.1:0", &["--option", nowhere]);
     assert!(error.contains("no server answers"), "{error}");
-    // A second server at the same socket, without a takeover.
-    let done = coax(&[
-        "serve",
-        "--direct",
-        "127.0.0.1:0",
-        "--option",
-        &socket,
-        "--config",
-        conf.to_str().unwrap(),
-    ]);
-    let error = String::from_utf8_lossy(&done.stderr).into_owned();
+    let error = start_error(&site, &["--direct", "127.0.0.1:0", "--option", &socket]);
     assert!(error.contains("another server listens"), "{error}");
-    serves(&server);
+    assert_serves(&server);
     server.stop();
 }
 

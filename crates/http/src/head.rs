@@ -196,81 +196,81 @@ mod tests {
         assert!(!head.closes);
     }
 
+    /// The start of a valid request, whose fields lack the empty line at their end.
+    const START: &str = "GET / HTTP/1.1\r\nHost: a\r\n";
+
     #[test]
-    fn what_is_no_request_or_too_large_is_refused_with_the_right_status() {
+    fn a_head_is_complete_at_its_empty_line_and_any_method_is_one() {
         for (text, expected) in [
-            ("GET / HTTP/1.1\r\nHost: a\r\n", 0),
+            (START, 0),
             ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 200),
             ("GET / HTTP/1.0\r\nHost: a\r\n\r\n", 200),
             ("BREW / HTTP/1.1\r\nHost: a\r\n\r\n", 200),
-            ("GET / HTTP/1.1\r\n\r\n", 400),
-            ("GET / HTTP/1.0\r\n\r\n", 400),
-            ("\x16\x03\x01\x02\x00\x01", 400),
-            ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505),
-            ("GET / HTTP/1.2\r\nHost: a\r\n\r\n", 505),
-            ("GET /\r\nHost: a\r\n\r\n", 400),
-            ("GET / HTTP/1.1 x\r\nHost: a\r\n\r\n", 400),
-            ("GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 400),
-            ("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", 400),
-            ("GET /\u{e4} HTTP/1.1\r\nHost: a\r\n\r\n", 400),
-            ("G\0T / HTTP/1.1\r\nHost: a\r\n\r\n", 400),
-            ("GET / HTTP/1.1\nHost: a\n\n", 400),
-            ("GET / HTTP/1.1\r\nHost: a\nx: y\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\nHost\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n", 400),
-            (
-                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4097\r\n\r\n",
-                413,
-            ),
-            (
-                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n",
-                413,
-            ),
-            (
-                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
-                400,
-            ),
-            (
-                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\n",
-                400,
-            ),
-            (
-                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-                400,
-            ),
-            (
-                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
-                411,
-            ),
-            ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
         ] {
             assert_eq!(status(text), expected, "{text}");
         }
-        let field = "x: y\r\n";
-        assert_eq!(
-            status(&format!(
-                "GET / HTTP/1.1\r\nHost: a\r\n{}\r\n",
-                field.repeat(FIELDS_MAX - 1)
-            )),
-            200
-        );
-        assert_eq!(
-            status(&format!(
-                "GET / HTTP/1.1\r\nHost: a\r\n{}\r\n",
-                field.repeat(FIELDS_MAX)
-            )),
-            431
-        );
-        assert_eq!(
-            status(&format!("GET / HTTP/1.1\r\nx: {}", "y".repeat(HEAD_MAX))),
-            431
-        );
-        assert_eq!(
-            status(&format!("GET /{} HTTP/1.1\r\n\r\n", "y".repeat(TARGET_MAX))),
-            414
-        );
+    }
+
+    #[test]
+    fn a_first_line_that_is_no_request_of_http_1_is_refused() {
+        for (line, expected) in [
+            ("GET / HTTP/2.0", 505),
+            ("GET / HTTP/1.2", 505),
+            ("GET /", 400),
+            ("GET / HTTP/1.1 x", 400),
+            ("GET http://a/ HTTP/1.1", 400),
+            ("OPTIONS * HTTP/1.1", 400),
+            ("GET /\u{e4} HTTP/1.1", 400),
+            ("G\0T / HTTP/1.1", 400),
+        ] {
+            let text = format!("{line}\r\nHost: a\r\n\r\n");
+            assert_eq!(status(&text), expected, "{text}");
+        }
+        let tls = "\x16\x03\x01\x02\x00\x01";
+        assert_eq!(status(tls), 400);
+    }
+
+    #[test]
+    fn malformed_fields_and_anything_but_one_host_are_refused() {
+        for text in [
+            "GET / HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.0\r\n\r\n",
+            "GET / HTTP/1.1\nHost: a\n\n",
+            "GET / HTTP/1.1\r\nHost: a\nx: y\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost : a\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        ] {
+            assert_eq!(status(text), 400, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_body_without_one_valid_length_up_to_the_maximum_is_refused() {
+        for (fields, expected) in [
+            ("Content-Length: 4097", 413),
+            ("Content-Length: 99999999999999999999999", 413),
+            ("Content-Length: -1", 400),
+            ("Content-Length: +1", 400),
+            ("Content-Length: 1\r\nContent-Length: 2", 400),
+            ("Transfer-Encoding: chunked", 411),
+        ] {
+            let text = format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n");
+            assert_eq!(status(&text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn too_many_fields_and_a_head_or_a_target_that_is_too_long_are_refused() {
+        let with_fields = |count| status(&format!("{START}{}\r\n", "x: y\r\n".repeat(count)));
+        assert_eq!(with_fields(FIELDS_MAX - 1), 200);
+        assert_eq!(with_fields(FIELDS_MAX), 431);
+        let long_field = format!("GET / HTTP/1.1\r\nx: {}", "y".repeat(HEAD_MAX));
+        assert_eq!(status(&long_field), 431);
+        let long_target = format!("GET /{} HTTP/1.1\r\n\r\n", "y".repeat(TARGET_MAX));
+        assert_eq!(status(&long_target), 414);
     }
 
     proptest::proptest! {

@@ -23,6 +23,27 @@ fn json_of(answer: &Answer) -> Value {
     serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{answer:?}"))
 }
 
+/// A change that the page itself asks for.
+fn change(site: &Site, path: &str, body: &str) -> Answer {
+    site.ask(&post(path, "Origin: http://localhost\r\n", body))
+}
+
+fn snapshot_status(site: &Site, fields: &str) -> u16 {
+    site.ask(&format!(
+        "GET /snapshot HTTP/1.1\r\nHost: localhost\r\n{fields}\r\nConnection: close\r\n\r\n"
+    ))
+    .status
+}
+
+fn recording(site: &Site) -> Value {
+    json_of(&site.ask(&get("/snapshot")))["now"]["recording"].clone()
+}
+
+/// The recording as soon as it has the state.
+fn until_recording(site: &Site, state: &str) -> Value {
+    site.until(|| Some(recording(site)).filter(|recording| recording["state"] == state))
+}
+
 #[test]
 fn the_page_and_its_files_come_with_a_policy_that_forbids_other_hosts() {
     let site = Site::open(Fake::default(), None);
@@ -194,19 +215,15 @@ fn with_a_token_nothing_but_the_log_in_is_shown_without_it() {
         );
         assert!(!answer.body.contains("FAKE"));
     }
-    assert_eq!(
-        site.ask(&post("/recording", "Origin: http://localhost\r\n", "{}"))
-            .status,
-        401
-    );
+    assert_eq!(change(&site, "/recording", "{}").status, 401);
     let page = site.ask(&get("/"));
     assert!(page.status == 401 && page.body.contains("needs a token"));
-    let with = |fields: &str| {
-        site.ask(&format!(
-            "GET /snapshot HTTP/1.1\r\nHost: localhost\r\n{fields}\r\nConnection: close\r\n\r\n"
-        ))
-        .status
-    };
+}
+
+#[test]
+fn only_the_whole_token_as_a_bearer_opens_the_data() {
+    let site = Site::open(Fake::default(), Some(TOKEN));
+    let with = |fields: &str| snapshot_status(&site, fields);
     assert_eq!(with(&format!("Authorization: Bearer {TOKEN}")), 200);
     for wrong in [
         format!("Authorization: Bearer {TOKEN}x"),
@@ -216,40 +233,18 @@ fn with_a_token_nothing_but_the_log_in_is_shown_without_it() {
     ] {
         assert_eq!(with(&wrong), 401, "{wrong}");
     }
-    let log_in = |token: &str| {
-        site.ask(&post(
-            "/login",
-            "Origin: http://localhost\r\n",
-            &format!("token={token}"),
-        ))
-    };
-    let wrong = log_in("0123456789abcdeg");
-    assert!(
-        wrong.status == 401 && wrong.body.contains("not the token"),
-        "{wrong:?}"
-    );
-    assert!(
-        site.notices()
-            .iter()
-            .any(|text| text.contains("wrong token")),
-        "{:?}",
-        site.notices()
-    );
+}
+
+#[test]
+fn a_log_in_gives_a_cookie_that_opens_the_data_and_is_not_the_token() {
+    let site = Site::open(Fake::default(), Some(TOKEN));
+    let token = TOKEN.replace('0', "%30");
+    let answer = change(&site, "/login", &format!("token={token}"));
     assert_eq!(
-        site.ask(&post(
-            "/login",
-            "Origin: http://evil.example\r\n",
-            &format!("token={TOKEN}")
-        ))
-        .status,
-        403
-    );
-    let right = log_in(&TOKEN.replace('0', "%30"));
-    assert_eq!(
-        (right.status, right.field("location").as_deref()),
+        (answer.status, answer.field("location").as_deref()),
         (303, Some("/"))
     );
-    let cookie = right.field("set-cookie").unwrap();
+    let cookie = answer.field("set-cookie").unwrap();
     assert!(
         cookie.contains("HttpOnly")
             && cookie.contains("SameSite=Strict")
@@ -257,7 +252,26 @@ fn with_a_token_nothing_but_the_log_in_is_shown_without_it() {
         "{cookie}"
     );
     let pair = cookie.split(';').next().unwrap();
-    assert_eq!(with(&format!("Cookie: other=1; {pair}")), 200);
+    let with_cookie = format!("Cookie: other=1; {pair}");
+    assert_eq!(snapshot_status(&site, &with_cookie), 200);
+}
+
+#[test]
+fn a_log_in_with_a_wrong_token_or_from_another_site_is_refused() {
+    let site = Site::open(Fake::default(), Some(TOKEN));
+    let wrong = change(&site, "/login", "token=0123456789abcdeg");
+    assert!(
+        wrong.status == 401 && wrong.body.contains("not the token"),
+        "{wrong:?}"
+    );
+    let notices = site.notices();
+    assert!(
+        notices.iter().any(|text| text.contains("wrong token")),
+        "{notices:?}"
+    );
+    let foreign = "Origin: http://evil.example\r\n";
+    let foreign = site.ask(&post("/login", foreign, &format!("token={TOKEN}")));
+    assert_eq!(foreign.status, 403);
 }
 
 #[test]
@@ -286,33 +300,17 @@ fn all_readers_get_the_same_text_and_the_server_is_looked_at_once() {
 }
 
 #[test]
-fn a_recording_is_one_at_a_time_downloadable_explained_and_deleted() {
+fn a_recording_can_be_downloaded_and_explained_until_its_time_is_over() {
     let limits = Limits {
         recording_kept: Duration::from_secs(2),
         ..kit::limits()
     };
     let site = Site::open_with(Fake::default(), None, limits);
-    let record = |body: &str| site.ask(&post("/recording", "Origin: http://localhost\r\n", body));
-    let state = || json_of(&site.ask(&get("/snapshot")))["now"]["recording"].clone();
-    assert_eq!(state()["state"], "none");
-    assert_eq!(record("{\"client\":1,\"seconds\":60}").status, 202);
-    let begun = site.until(|| (state()["state"] == "recording").then(state));
-    assert_eq!(begun["client"], 1);
-    let second = record("{\"client\":2}");
-    assert!(
-        second.status == 409 && second.body.contains("under way"),
-        "{second:?}"
-    );
-    assert_eq!(
-        site.ask(&post(
-            "/recording/end",
-            "Origin: http://localhost\r\n",
-            "{}"
-        ))
-        .status,
-        202
-    );
-    let done = site.until(|| (state()["state"] == "done").then(state));
+    assert_eq!(recording(&site)["state"], "none");
+    assert_eq!(change(&site, "/recording", "{\"client\":1}").status, 202);
+    until_recording(&site, "recording");
+    assert_eq!(change(&site, "/recording/end", "{}").status, 202);
+    let done = until_recording(&site, "done");
     let id = done["id"].as_u64().unwrap();
     assert_eq!(done["bytes"], 7);
     let capture = site.ask(&get(&format!("/recording/{id}.pcapng")));
@@ -333,34 +331,39 @@ fn a_recording_is_one_at_a_time_downloadable_explained_and_deleted() {
         policy.contains("sandbox allow-scripts") && !policy.contains("allow-same-origin"),
         "{policy}"
     );
-    assert_eq!(
-        site.ask(&get(&format!("/recording/{}.html", id + 1)))
-            .status,
-        404
-    );
-    site.until(|| (state()["state"] == "none").then_some(()));
-    assert_eq!(
-        site.ask(&get(&format!("/recording/{id}.pcapng"))).status,
-        404
-    );
+    let other = format!("/recording/{}.html", id + 1);
+    assert_eq!(site.ask(&get(&other)).status, 404);
+    until_recording(&site, "none");
+    let late = format!("/recording/{id}.pcapng");
+    assert_eq!(site.ask(&get(&late)).status, 404);
     assert_eq!(
         site.fake.recordings.load(Ordering::SeqCst),
         0,
         "all recordings were ended"
     );
-    // a recording that is deleted while it runs ends at once
-    assert_eq!(record("{\"client\":null}").status, 202);
-    assert_eq!(
-        site.ask(&post(
-            "/recording/delete",
-            "Origin: http://localhost\r\n",
-            "{}"
-        ))
-        .status,
-        202
+}
+
+#[test]
+fn a_second_recording_is_refused_while_one_runs() {
+    let site = Site::open(Fake::default(), None);
+    let record = |body: &str| change(&site, "/recording", body);
+    assert_eq!(record("{\"client\":1,\"seconds\":60}").status, 202);
+    assert_eq!(until_recording(&site, "recording")["client"], 1);
+    let second = record("{\"client\":2}");
+    assert!(
+        second.status == 409 && second.body.contains("under way"),
+        "{second:?}"
     );
+}
+
+#[test]
+fn a_recording_that_is_deleted_while_it_runs_ends_at_once() {
+    let site = Site::open(Fake::default(), None);
+    let record = || change(&site, "/recording", "{\"client\":null}").status;
+    assert_eq!(record(), 202);
+    assert_eq!(change(&site, "/recording/delete", "{}").status, 202);
     site.until(|| (site.fake.recordings.load(Ordering::SeqCst) == 0).then_some(()));
-    assert_eq!(record("{\"client\":null}").status, 202);
+    assert_eq!(record(), 202);
 }
 
 #[test]

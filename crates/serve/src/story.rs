@@ -233,42 +233,19 @@ impl Story {
 
     /// Records an event of the engine.
     pub(super) fn event(&mut self, now: Time, event: Event) {
-        let client = self.line.client;
         match event {
-            Event::Negotiated { offered, chosen } => {
-                self.offered.clone_from(&offered);
-                self.line.dialect = chosen;
-                self.reporter.tell(Line::Negotiated {
-                    client,
-                    offered,
-                    dialect: chosen,
-                });
-            }
+            Event::Negotiated { offered, chosen } => self.negotiated(offered, chosen),
             Event::Introduced { native } => self.native = native,
             Event::LoggedOn {
                 user,
                 how,
                 tried,
                 native,
-            } => {
-                self.native.clone_from(&native);
-                self.line.log_on = Some(user.clone().unwrap_or_else(|| self.guest.clone()));
-                self.line.how = Some(how);
-                self.line.guest_because = match user {
-                    Some(_) => None,
-                    None => Some(guest_because(how, tried.as_deref())),
-                };
-                self.reporter.tell(Line::LoggedOn {
-                    client,
-                    user,
-                    how,
-                    tried,
-                    native,
-                });
-            }
+            } => self.logged_on(user, how, tried, native),
             Event::Connected { share } => {
                 self.uses_a_share = true;
                 self.audit_connect(&share);
+                let client = self.line.client;
                 self.reporter.tell(Line::Tree { client, share });
                 self.tell_who();
             }
@@ -352,6 +329,40 @@ impl Story {
             bytes_in: self.bytes_in,
             bytes_out,
             seconds: self.began.elapsed().as_secs(),
+        });
+    }
+
+    fn negotiated(&mut self, offered: Vec<String>, dialect: Option<&'static str>) {
+        self.offered.clone_from(&offered);
+        self.line.dialect = dialect;
+        self.reporter.tell(Line::Negotiated {
+            client: self.line.client,
+            offered,
+            dialect,
+        });
+    }
+
+    /// `user` is `None` for a guest, who may have `tried` another name.
+    fn logged_on(
+        &mut self,
+        user: Option<String>,
+        how: &'static str,
+        tried: Option<String>,
+        native: String,
+    ) {
+        self.native.clone_from(&native);
+        self.line.log_on = Some(user.clone().unwrap_or_else(|| self.guest.clone()));
+        self.line.how = Some(how);
+        self.line.guest_because = match user {
+            Some(_) => None,
+            None => Some(guest_because(how, tried.as_deref())),
+        };
+        self.reporter.tell(Line::LoggedOn {
+            client: self.line.client,
+            user,
+            how,
+            tried,
+            native,
         });
     }
 

@@ -59,89 +59,105 @@ fn patched(name: &str, bytes: &[u8], diff: &str) -> Vec<u8> {
     fs::read(&file).unwrap()
 }
 
-#[test]
-fn patch_makes_the_advised_file_of_each_kind_with_its_line_ends() {
-    type Edit = (&'static str, Option<&'static str>);
-    type Case = (&'static str, &'static [u8], &'static [Edit], &'static [u8]);
-    let cases: [Case; 8] = [
-        (
-            "protocol.ini",
-            b"[TCPIP]\r\nTCPWindowSize=1450 ; bytes\r\nTCPSegmentSize=536\r\n[x]\r\ny=1\r\n\x1a",
-            &[("tcpwindowsize", Some("5800")), ("tcpsegmentsize", Some("1450"))],
-            b"[TCPIP]\r\nTCPWindowSize=5800 ; bytes\r\nTCPSegmentSize=1450\r\n[x]\r\ny=1\r\n\x1a",
-        ),
-        (
-            "system.ini",
-            b"[boot]\r\nshell=progman.exe\r\n\x1a",
-            &[("defaultrcvwindow", Some("16384"))],
-            b"[boot]\r\nshell=progman.exe\r\n[mstcp]\r\ndefaultrcvwindow=16384\r\n\x1a",
-        ),
-        (
-            "x.reg",
-            b"REGEDIT4\r\n\r\n[HKEY_LOCAL_MACHINE\\System\\CurrentControlSet\\Services\\VxD\\MSTCP]\r\n\"DefaultRcvWindow\"=dword:00002000\r\n",
-            &[("defaultrcvwindow", Some("16384")), ("sackopts", Some("1")), ("sizreqbuf", Some("65535"))],
-            b"REGEDIT4\r\n\r\n[HKEY_LOCAL_MACHINE\\System\\CurrentControlSet\\Services\\VxD\\MSTCP]\r\n\"sackopts\"=\"1\"\r\n\"DefaultRcvWindow\"=dword:00004000\r\n\r\n\
-              [HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\LanmanServer\\Parameters]\r\n\"sizreqbuf\"=dword:0000ffff\r\n",
-        ),
-        (
-            "smb.conf",
-            b"[global]\n\tsocket options = TCP_NODELAY SO_RCVBUF=8192 \\\n\t   SO_SNDBUF=8192\n  read raw = no",
-            &[
-                ("socket options: so_rcvbuf", None),
-                ("socket options: so_sndbuf", None),
-                ("read raw", Some("yes")),
-                ("max xmit", Some("65535")),
-            ],
-            b"[global]\n\tmax xmit = 65535\n\tsocket options = TCP_NODELAY \\\n\n  read raw = yes",
-        ),
-        (
-            "smb.conf",
-            b"[global]\nsocket options = SO_RCVBUF=8192\nread raw = no\n",
-            &[("socket options: so_rcvbuf", None)],
-            b"[global]\nread raw = no\n",
-        ),
-        (
-            "smb.conf",
-            b"[global]\nsocket options = SO_RCVBUF=8192\n",
-            &[("socket options: tcp_nodelay", Some("1"))],
-            b"[global]\nsocket options = SO_RCVBUF=8192 TCP_NODELAY=1\n",
-        ),
-        (
-            "sysctl.conf",
-            b"net.ipv4.tcp_sack = 0",
-            &[("net.ipv4.tcp_mtu_probing", Some("1"))],
-            b"net.ipv4.tcp_sack = 0\nnet.ipv4.tcp_mtu_probing = 1\n",
-        ),
-        (
-            "sysctl.conf",
-            b"a=1\nnet.ipv4.tcp_slow_start_after_idle=1\n",
-            &[("net.ipv4.tcp_slow_start_after_idle", Some("0"))],
-            b"a=1\nnet.ipv4.tcp_slow_start_after_idle=0\n",
-        ),
-    ];
-    for (name, before, edits, after) in cases {
-        let file = File::parse(name, before).unwrap();
-        let mut draft = Draft::of(&file);
-        for (key, value) in edits {
-            let setting = table::settings();
-            let setting = setting
-                .iter()
-                .find(|one| one.file == file.kind.name() && one.key() == *key)
-                .unwrap();
-            let done = match value {
-                Some(value) => draft.set(setting, value, None),
-                None => draft.remove(setting),
-            };
-            assert_eq!(done, Done::Changed, "{name} {key}");
-        }
-        let got = patched(name, before, &draft.diff());
-        assert_eq!(
-            String::from_utf8_lossy(&got),
-            String::from_utf8_lossy(after),
-            "{}",
-            draft.diff()
-        );
+/// An edit of a file: the key of a setting, and its new value; `None` removes it.
+type Edit = (&'static str, Option<&'static str>);
+
+/// `patch` makes the edited file from a file and the diff of the edits.
+fn assert_patched(name: &str, before: &[u8], edits: &[Edit], after: &[u8]) {
+    let file = File::parse(name, before).unwrap();
+    let mut draft = Draft::of(&file);
+    let settings = table::settings();
+    for (key, value) in edits {
+        let setting = settings
+            .iter()
+            .find(|one| one.file == file.kind.name() && one.key() == *key)
+            .unwrap();
+        let done = match value {
+            Some(value) => draft.set(setting, value, None),
+            None => draft.remove(setting),
+        };
+        assert_eq!(done, Done::Changed, "{name} {key}");
     }
+    let got = patched(name, before, &draft.diff());
+    assert_eq!(
+        String::from_utf8_lossy(&got),
+        String::from_utf8_lossy(after),
+        "{}",
+        draft.diff()
+    );
+}
+
+#[test]
+fn an_edited_ini_file_keeps_its_line_ends_and_its_end_mark() {
+    assert_patched(
+        "protocol.ini",
+        b"[TCPIP]\r\nTCPWindowSize=1450 ; bytes\r\nTCPSegmentSize=536\r\n[x]\r\ny=1\r\n\x1a",
+        &[
+            ("tcpwindowsize", Some("5800")),
+            ("tcpsegmentsize", Some("1450")),
+        ],
+        b"[TCPIP]\r\nTCPWindowSize=5800 ; bytes\r\nTCPSegmentSize=1450\r\n[x]\r\ny=1\r\n\x1a",
+    );
+    assert_patched(
+        "system.ini",
+        b"[boot]\r\nshell=progman.exe\r\n\x1a",
+        &[("defaultrcvwindow", Some("16384"))],
+        b"[boot]\r\nshell=progman.exe\r\n[mstcp]\r\ndefaultrcvwindow=16384\r\n\x1a",
+    );
+}
+
+#[test]
+fn an_edited_registry_file_has_new_values_below_their_keys() {
+    assert_patched(
+        "x.reg",
+        b"REGEDIT4\r\n\r\n[HKEY_LOCAL_MACHINE\\System\\CurrentControlSet\\Services\\VxD\\MSTCP]\r\n\"DefaultRcvWindow\"=dword:00002000\r\n",
+        &[("defaultrcvwindow", Some("16384")), ("sackopts", Some("1")), ("sizreqbuf", Some("65535"))],
+        b"REGEDIT4\r\n\r\n[HKEY_LOCAL_MACHINE\\System\\CurrentControlSet\\Services\\VxD\\MSTCP]\r\n\"sackopts\"=\"1\"\r\n\"DefaultRcvWindow\"=dword:00004000\r\n\r\n\
+          [HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\LanmanServer\\Parameters]\r\n\"sizreqbuf\"=dword:0000ffff\r\n",
+    );
+}
+
+#[test]
+fn an_edited_smb_conf_has_socket_options_one_by_one() {
+    assert_patched(
+        "smb.conf",
+        b"[global]\n\tsocket options = TCP_NODELAY SO_RCVBUF=8192 \\\n\t   SO_SNDBUF=8192\n  read raw = no",
+        &[
+            ("socket options: so_rcvbuf", None),
+            ("socket options: so_sndbuf", None),
+            ("read raw", Some("yes")),
+            ("max xmit", Some("65535")),
+        ],
+        b"[global]\n\tmax xmit = 65535\n\tsocket options = TCP_NODELAY \\\n\n  read raw = yes",
+    );
+    assert_patched(
+        "smb.conf",
+        b"[global]\nsocket options = SO_RCVBUF=8192\nread raw = no\n",
+        &[("socket options: so_rcvbuf", None)],
+        b"[global]\nread raw = no\n",
+    );
+    assert_patched(
+        "smb.conf",
+        b"[global]\nsocket options = SO_RCVBUF=8192\n",
+        &[("socket options: tcp_nodelay", Some("1"))],
+        b"[global]\nsocket options = SO_RCVBUF=8192 TCP_NODELAY=1\n",
+    );
+}
+
+#[test]
+fn an_edited_sysctl_conf_has_the_new_value_and_ends_with_a_line_end() {
+    assert_patched(
+        "sysctl.conf",
+        b"net.ipv4.tcp_sack = 0",
+        &[("net.ipv4.tcp_mtu_probing", Some("1"))],
+        b"net.ipv4.tcp_sack = 0\nnet.ipv4.tcp_mtu_probing = 1\n",
+    );
+    assert_patched(
+        "sysctl.conf",
+        b"a=1\nnet.ipv4.tcp_slow_start_after_idle=1\n",
+        &[("net.ipv4.tcp_slow_start_after_idle", Some("0"))],
+        b"a=1\nnet.ipv4.tcp_slow_start_after_idle=0\n",
+    );
 }
 
 #[test]

@@ -117,75 +117,18 @@ impl Reply {
     }
 
     fn opened(&mut self, args: &OpenArgs, message: &[u8]) -> Option<()> {
-        let word = |index: usize| u16_at(message, 33 + 2 * index);
-        let long = |index: usize| u32_at(message, 33 + 2 * index).map(u64::from);
-        let flags = *message.get(9)?;
-        let by_flags = match (flags & 0x20 != 0, flags & 0x40 != 0) {
-            (true, true) => Oplock::Batch,
-            (true, false) => Oplock::Exclusive,
-            _ => Oplock::None,
-        };
-        let by_action = |action: u16| {
-            if action & 0x8000 != 0 {
-                args.oplock
-            } else {
-                Oplock::None
-            }
-        };
-        let opened = match args.verb {
+        self.opened = Some(match args.verb {
             Verb::Open => Opened {
-                fid: word(0)?,
-                action: None,
-                size: Some(long(4)?),
-                oplock: by_flags,
+                size: Some(u32_at(message, 33 + 8)?.into()),
+                ..Opened::of_core_command(message)?
             },
-            Verb::Create | Verb::CreateNew => Opened {
-                fid: word(0)?,
-                action: None,
-                size: None,
-                oplock: by_flags,
-            },
-            Verb::OpenAndX => {
-                let action = word(11)?;
-                Opened {
-                    fid: word(2)?,
-                    action: Some(action & 3),
-                    size: Some(long(6)?),
-                    oplock: by_action(action),
-                }
-            }
-            Verb::Trans2Open => {
-                let at = usize::from(word(4)?);
-                let action = u16_at(message, at + 18)?;
-                let size = u32_at(message, at + 8).map(u64::from);
-                let fid = u16_at(message, at)?;
-                Opened {
-                    fid,
-                    action: Some(action & 3),
-                    size,
-                    oplock: by_action(action),
-                }
-            }
-            Verb::NtCreate => {
-                let oplock = match message.get(33 + 4)? {
-                    1 => Oplock::Exclusive,
-                    2 => Oplock::Batch,
-                    3 => Oplock::LevelII,
-                    _ => Oplock::None,
-                };
-                let action = u32_at(message, 33 + 7)? as u16;
-                let size = Some(u64::from(u32_at(message, 33 + 55)?));
-                Opened {
-                    fid: u16_at(message, 33 + 5)?,
-                    action: Some(action),
-                    size,
-                    oplock,
-                }
-            }
-        };
-        self.opened = Some(opened);
+            Verb::Create | Verb::CreateNew => Opened::of_core_command(message)?,
+            Verb::OpenAndX => Opened::of_open_andx(message, args.oplock)?,
+            Verb::Trans2Open => Opened::of_trans2_open(message, args.oplock)?,
+            Verb::NtCreate => Opened::of_nt_create(message)?,
+        });
         if args.read.is_some() && self.is_ok() {
-            let next = usize::from(word(1)?);
+            let next = usize::from(u16_at(message, 33 + 2)?);
             self.data = Some(read_andx(message, next)?);
         }
         Some(())
@@ -227,6 +170,68 @@ impl Reply {
             }
             at += next;
         }
+    }
+}
+
+impl Opened {
+    /// From the reply to OPEN, CREATE or CREATE_NEW; the flags of the header tell the oplock.
+    fn of_core_command(message: &[u8]) -> Option<Self> {
+        let flags = *message.get(9)?;
+        let oplock = match (flags & 0x20 != 0, flags & 0x40 != 0) {
+            (true, true) => Oplock::Batch,
+            (true, false) => Oplock::Exclusive,
+            _ => Oplock::None,
+        };
+        Some(Self {
+            fid: u16_at(message, 33)?,
+            action: None,
+            size: None,
+            oplock,
+        })
+    }
+
+    fn of_open_andx(message: &[u8], asked: Oplock) -> Option<Self> {
+        let action = u16_at(message, 33 + 22)?;
+        Some(Self {
+            fid: u16_at(message, 33 + 4)?,
+            action: Some(action & 3),
+            size: Some(u32_at(message, 33 + 12)?.into()),
+            oplock: granted(action, asked),
+        })
+    }
+
+    fn of_trans2_open(message: &[u8], asked: Oplock) -> Option<Self> {
+        let parameters = usize::from(u16_at(message, 33 + 8)?);
+        let action = u16_at(message, parameters + 18)?;
+        Some(Self {
+            fid: u16_at(message, parameters)?,
+            action: Some(action & 3),
+            size: Some(u32_at(message, parameters + 8)?.into()),
+            oplock: granted(action, asked),
+        })
+    }
+
+    fn of_nt_create(message: &[u8]) -> Option<Self> {
+        let oplock = match message.get(33 + 4)? {
+            1 => Oplock::Exclusive,
+            2 => Oplock::Batch,
+            3 => Oplock::LevelII,
+            _ => Oplock::None,
+        };
+        Some(Self {
+            fid: u16_at(message, 33 + 5)?,
+            action: Some(u32_at(message, 33 + 7)? as u16),
+            size: Some(u32_at(message, 33 + 55)?.into()),
+            oplock,
+        })
+    }
+}
+
+/// The oplock of an open whose `action` says whether the one that it asked for was granted.
+fn granted(action: u16, asked: Oplock) -> Oplock {
+    match action & 0x8000 {
+        0 => Oplock::None,
+        _ => asked,
     }
 }
 

@@ -78,46 +78,11 @@ impl State {
             }
             Op::RenameOpen { fid, new, replace } => {
                 let node = self.own(request, *fid, right::DELETE)?.node;
-                let from = self.nodes[node]
-                    .place
-                    .clone()
-                    .ok_or("renamed what has no name")?;
-                let folder = parent(&from.1);
-                let to = (
-                    from.0,
-                    if folder.is_empty() {
-                        new.to_uppercase()
-                    } else {
-                        format!("{folder}/{}", new.to_uppercase())
-                    },
-                );
-                if let Some(target) = self.names.get(&to).copied().filter(|_| from != to) {
-                    require(*replace, "a rename replaced a file and was not to")?;
-                    require(!self.is_open(target), "a rename replaced an open file")?;
-                    require(
-                        !self.nodes[target].folder && !self.nodes[node].folder,
-                        "a folder was replaced, or replaced a file",
-                    )?;
-                    self.unlink(target);
-                }
-                self.rename(&from, &to)
+                self.rename_open(node, new, *replace)
             }
             Op::Delete { path } => {
                 let share = self.authorized(request, Access::Write)?;
-                let pattern = place(share, path);
-                let found = self.files_meant(&pattern);
-                // A request that waited may find that another request has deleted the files.
-                require(
-                    !found.is_empty() || request.waited,
-                    "deleted nothing and said that it did",
-                )?;
-                if path.contains('*') && at.faults > 0 {
-                    // A file that the disk does not find counts as deleted by another request.
-                    self.unsure_watches();
-                    self.perhaps_delete(&pattern);
-                    return Ok(());
-                }
-                found.iter().try_for_each(|there| self.delete(there))
+                self.deleted(place(share, path), request.waited, at)
             }
             Op::MakeFolder { path } => {
                 let share = self.authorized(request, Access::Write)?;
@@ -138,6 +103,49 @@ impl State {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Renames an open object within its folder.
+    fn rename_open(&mut self, node: usize, new: &str, replace: bool) -> Check {
+        let from = self.nodes[node]
+            .place
+            .clone()
+            .ok_or("renamed what has no name")?;
+        let folder = parent(&from.1);
+        let to = (
+            from.0,
+            if folder.is_empty() {
+                new.to_uppercase()
+            } else {
+                format!("{folder}/{}", new.to_uppercase())
+            },
+        );
+        if let Some(target) = self.names.get(&to).copied().filter(|_| from != to) {
+            require(replace, "a rename replaced a file and was not to")?;
+            require(!self.is_open(target), "a rename replaced an open file")?;
+            require(
+                !self.nodes[target].folder && !self.nodes[node].folder,
+                "a folder was replaced, or replaced a file",
+            )?;
+            self.unlink(target);
+        }
+        self.rename(&from, &to)
+    }
+
+    /// Deletes the files of a DELETE that succeeded; another request may have deleted them while it `waited`.
+    fn deleted(&mut self, pattern: Place, waited: bool, at: Moment<'_>) -> Check {
+        let found = self.files_meant(&pattern);
+        require(
+            !found.is_empty() || waited,
+            "deleted nothing and said that it did",
+        )?;
+        if pattern.1.contains('*') && at.faults > 0 {
+            // A file that the disk does not find counts as deleted by another request.
+            self.unsure_watches();
+            self.perhaps_delete(&pattern);
+            return Ok(());
+        }
+        found.iter().try_for_each(|there| self.delete(there))
     }
 
     /// The files that a path matches. Patterns do not delete folders.
