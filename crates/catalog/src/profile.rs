@@ -4,11 +4,13 @@
 //! values, never the name of a redirector.
 
 mod fact;
+mod requests;
 mod step;
 #[cfg(test)]
 mod tests;
 
 pub use fact::{Fact, Provenance};
+pub use requests::{BlockSize, FillsBuffer, RequestSizes};
 pub use step::Step;
 
 use alloc::{
@@ -173,24 +175,6 @@ pub enum Method {
     Raw,
 }
 
-/// Number of bytes per request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case", untagged)]
-pub enum BlockSize {
-    /// So many.
-    Bytes(u32),
-    /// As much as fits into the negotiated buffer.
-    Buffer(FillsBuffer),
-}
-
-/// The word `"buffer"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FillsBuffer {
-    /// The word.
-    Buffer,
-}
-
 /// Number of requests in flight: a number, or `[first, most]` if it adapts to the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "WrittenInFlight")]
@@ -309,6 +293,9 @@ impl Profile {
         let transfers =
             |steps: &[Step]| steps.iter().filter(|step| **step == Step::Transfer).count();
         let raw = [*self.read.otherwise, *self.write.otherwise].contains(&Method::Raw);
+        let is_list = |block: &BlockSize| matches!(block, BlockSize::Sizes(_));
+        let raw_list = (is_list(&self.read.block) && *self.read.method == Method::Raw)
+            || (is_list(&self.write.block) && *self.write.method == Method::Raw);
         let wrong = |of: InFlight| of.first == 0 || of.most < of.first;
         if self.negotiate.dialects.is_empty() {
             Some("negotiate.dialects offers nothing")
@@ -323,6 +310,10 @@ impl Profile {
             .any(|block| ***block == BlockSize::Bytes(0))
         {
             Some("block must be 1 or more, or \"buffer\"")
+        } else if raw_list {
+            Some(
+                "a list of sizes in block needs method = \"andx\" or \"core\"; raw requests have one size, raw-block",
+            )
         } else {
             None
         }

@@ -34,6 +34,9 @@ pub struct CopySpec {
     pub attributes: u16,
     /// What to do if the file exists.
     pub existing: Existing,
+    /// The number of the first request, where the profile has a list of sizes
+    /// ([`BlockSize::Sizes`](coax_catalog::profile::BlockSize::Sizes)).
+    pub first_request: u64,
 }
 
 impl CopySpec {
@@ -48,6 +51,7 @@ impl CopySpec {
             modified: None,
             attributes: 0,
             existing: Existing::Keep,
+            first_request: 0,
         }
     }
 

@@ -42,9 +42,10 @@ fn thousands(number: u32) -> String {
     }
 }
 
-fn moves(method: Method, block: BlockSize, raw_block: u32) -> String {
+fn moves(method: Method, block: &BlockSize, raw_block: u32) -> String {
     let block = match block {
-        BlockSize::Bytes(bytes) => thousands(bytes),
+        BlockSize::Bytes(bytes) => thousands(*bytes),
+        BlockSize::Sizes(sizes) => format!("up to {}", thousands(sizes.largest())),
         BlockSize::Buffer(_) => "what fits the buffer".to_string(),
     };
     match method {
@@ -62,7 +63,7 @@ fn writes(profile: &Profile) -> String {
         let block = *profile.buffers.request - *write.headroom;
         return format!("AndX {}", thousands(block));
     }
-    moves(*write.method, *write.block, *write.raw_block)
+    moves(*write.method, &write.block, *write.raw_block)
 }
 
 /// The list of profiles in docs/clients.md.
@@ -76,7 +77,7 @@ fn listed() -> String {
         rows += &format!(
             "| [{name}](../data/clients/{name}.toml) | {} | {} | {} | {} | {known} | {supposed} |\n",
             profile.title,
-            moves(*read.method, *read.block, *read.raw_block),
+            moves(*read.method, &read.block, *read.raw_block),
             writes(&profile),
             profile.recognised,
         );

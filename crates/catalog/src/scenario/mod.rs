@@ -23,7 +23,7 @@
 //! [set]
 //! "client.stack.receive_window" = 2900
 //! "client.machine.request.fixed" = "105 us"
-//! "client.profile.read.block" = 4096
+//! "client.profile.read.block" = 4096   # or "buffer", or a list of sizes with their counts: [[4096, 3], [512, 1]]
 //! ```
 //!
 //! A table `[sweep]` may contain values for a grid of runs; this module only stores it.
@@ -91,7 +91,7 @@ pub struct Resolved {
     pub protocol: Protocol,
     /// The direction of the copy.
     pub direction: Direction,
-    /// Bytes of each file.
+    /// Bytes of each file; the average where requests have a list of sizes.
     pub size: u64,
     /// Number of files.
     pub files: u32,

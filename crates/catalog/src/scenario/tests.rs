@@ -127,6 +127,46 @@ fn what_is_wrong_is_said_with_file_key_and_what_is_allowed() {
             "client.profile.read.in-flight=0",
             ["test.toml", "in-flight", "1 or more"],
         ),
+        (
+            "client.profile.read.block=many",
+            [
+                "test.toml",
+                "client.profile.read.block",
+                "a list of [bytes, count]",
+            ],
+        ),
+        (
+            "client.profile.read.block=[]",
+            [
+                "test.toml",
+                "client.profile.read.block",
+                "at least one [bytes, count]",
+            ],
+        ),
+        (
+            "client.profile.read.block=[[512, 2], [4096, 0]]",
+            ["test.toml", "client.profile.read.block", "1 or more"],
+        ),
+        (
+            "client.profile.read.block=[[512, 2, 1]]",
+            [
+                "test.toml",
+                "client.profile.read.block",
+                "[[4096, 3], [512, 1]]",
+            ],
+        ),
+        (
+            "client.profile.read.block=[[512, -2]]",
+            [
+                "test.toml",
+                "client.profile.read.block",
+                "a list of [bytes, count]",
+            ],
+        ),
+        (
+            "client.profile.read.block=[[512, 2]]",
+            ["test.toml", "client.profile.read.block", "raw-block"],
+        ),
         ("client.stack=vax", ["stack", "vax", "ms-tcpip-1.0a"]),
         ("client.profile=vax", ["client", "vax", "modern"]),
         (

@@ -130,7 +130,7 @@ impl Copy {
         } else {
             Mover::Down(Download::new(
                 fid,
-                self.spec.from,
+                &self.spec,
                 self.known.size,
                 &profile.read,
             ))

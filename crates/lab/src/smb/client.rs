@@ -20,7 +20,7 @@ use coax_wire::{
 };
 
 use super::{
-    Files,
+    Files, OneFile,
     bytes::{ByteAssembler, is_command, joined},
     clock,
     disk::count_wrong,
@@ -115,9 +115,12 @@ impl Redirector {
         files: Files,
         whole: bool,
     ) -> Self {
-        let spec = |name: String| match direction {
-            Direction::ToServer => CopySpec::put(&name, files.size),
-            Direction::ToClient => CopySpec::get(&name),
+        let spec = |file: OneFile| CopySpec {
+            first_request: file.first_request,
+            ..match direction {
+                Direction::ToServer => CopySpec::put(file.name, file.size),
+                Direction::ToClient => CopySpec::get(file.name),
+            }
         };
         let mut client = Client::new(
             clock(Time(0)),
@@ -127,10 +130,9 @@ impl Redirector {
         client.record_exchanges();
         Self {
             client,
-            specs: files.names().map(spec).collect(),
+            specs: files.each().map(spec).collect(),
             copied: 0,
             local: Local {
-                size: files.size,
                 whole,
                 ..Local::default()
             },
@@ -248,6 +250,7 @@ impl Redirector {
             self.result = Some(Ok(self.copied));
             return;
         };
+        self.local.size = spec.size.unwrap_or(0);
         let now = clock(context.now());
         self.client
             .submit(now, Operation::Copy(spec), &mut self.local);

@@ -10,7 +10,7 @@ use alloc::{
 use coax_catalog::{
     component::ProfileError,
     netbios::Carrier,
-    profile::Profile,
+    profile::{BlockSize, Profile},
     scenario::{Protocol, Scenario},
 };
 use coax_client::Direction;
@@ -56,7 +56,7 @@ pub struct CopySetup {
     pub protocol: Protocol,
     /// Direction.
     pub direction: Direction,
-    /// Size of each file, bytes.
+    /// Size of each file, bytes; the average where requests have a list of sizes.
     pub size: u64,
     /// Number of files, copied one after the other.
     pub files: u32,
@@ -99,11 +99,21 @@ impl CopySetup {
     }
 
     /// The files that a client copies.
-    pub const fn files_of(&self, client: u16) -> Files {
+    pub fn files_of(&self, client: u16) -> Files {
+        let mut profiles = self.profiles();
+        let found = profiles.find(|(number, _)| *number == client);
+        let block = found.map(|(_, profile)| match self.direction {
+            Direction::ToServer => &*profile.write.block,
+            Direction::ToClient => &*profile.read.block,
+        });
         Files {
             count: self.files,
             size: self.size,
             client,
+            requests: match block {
+                Some(BlockSize::Sizes(sizes)) => Some(sizes.clone()),
+                _ => None,
+            },
         }
     }
 
@@ -294,7 +304,7 @@ fn verdict(
         Failed::Not(service, ended) => (service, ended),
     };
     let files = setup.files_of(number);
-    let whole = service.whole_files(files);
+    let whole = service.whole_files(&files);
     match client.result() {
         Some(Ok(bytes)) if *bytes != files.bytes() || whole != files.count => Err(format!(
             "{bytes} bytes of {} were copied; of {} files {whole} are whole on the server",

@@ -8,7 +8,7 @@ use coax_server::{
     vfs::{FsTime, OpenHow, SetTimes, Space, Stat, Vfs, VfsDir, VfsError, VfsFile, VfsResult},
 };
 
-use super::Files;
+use super::{Files, OneFile};
 use crate::payload::pattern_byte;
 
 /// Disk work since the last call of `take_meter`.
@@ -50,11 +50,8 @@ impl Folder {
             ..MemOptions::default()
         });
         inside.set_time(now);
-        for (files, name) in files
-            .iter()
-            .flat_map(|it| it.names().map(move |name| (it, name)))
-        {
-            inside.add_pattern(&name, files.size, &[])?;
+        for file in files.iter().flat_map(Files::each) {
+            inside.add_pattern(&file.name, file.size, &[])?;
         }
         Ok(Self {
             inside,
@@ -77,9 +74,10 @@ impl Folder {
     }
 
     /// Number of these files that exist with their full size.
-    pub(super) fn whole(&self, files: Files) -> u32 {
-        let is_whole = |name: &String| self.inside.stat(name).is_ok_and(|it| it.size == files.size);
-        let whole = files.names().filter(is_whole).count();
+    pub(super) fn whole(&self, files: &Files) -> u32 {
+        let size = |name: &str| self.inside.stat(name).map(|it| it.size);
+        let is_whole = |file: &OneFile| size(&file.name).is_ok_and(|size| size == file.size);
+        let whole = files.each().filter(is_whole).count();
         u32::try_from(whole).unwrap_or(u32::MAX)
     }
 }

@@ -38,8 +38,10 @@ pub use service::Service;
 use alloc::{
     format,
     string::{String, ToString},
+    sync::Arc,
 };
 
+use coax_catalog::profile::RequestSizes;
 use coax_wire::{
     nbt::name::{NbName, SUFFIX_SERVER, SUFFIX_WORKSTATION},
     time::{Span, Time},
@@ -61,15 +63,29 @@ pub(crate) fn name_of(end: End) -> NbName {
     NbName::new(name.as_bytes(), suffix).unwrap_or(NbName::SMBSERVER)
 }
 
-/// The files to copy, one after the other; all have the same size and contain the pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The files to copy, one after the other; they contain the pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
     /// Number of files.
     pub count: u32,
-    /// Size of each file, bytes.
+    /// Size of each file, bytes; where requests have a list of sizes, the average.
     pub size: u64,
     /// Number of the client that copies them; each one has its own.
     pub client: u16,
+    /// The sizes of requests, if they differ: these are spread evenly over the files, and each file is as long as
+    /// its requests.
+    pub requests: Option<Arc<RequestSizes>>,
+}
+
+/// One of the files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OneFile {
+    /// Its name, which is valid for every client.
+    pub(crate) name: String,
+    /// Its size, bytes.
+    pub(crate) size: u64,
+    /// The number of its first request, where requests have a list of sizes.
+    pub(crate) first_request: u64,
 }
 
 impl Files {
@@ -79,21 +95,48 @@ impl Files {
             count: 1,
             size,
             client: 0,
+            requests: None,
         }
     }
 
     /// Total size, bytes.
-    pub fn bytes(self) -> u64 {
-        self.size.saturating_mul(u64::from(self.count))
+    pub fn bytes(&self) -> u64 {
+        match self.requests {
+            None => self.of_average_size(),
+            Some(_) => self.each().map(|file| file.size).sum(),
+        }
     }
 
-    /// Their names, which are valid for every client.
-    pub(crate) fn names(self) -> impl Iterator<Item = String> {
-        (1..=self.count).map(move |number| match (self.client, self.count) {
+    /// The files in order.
+    pub(crate) fn each(&self) -> impl Iterator<Item = OneFile> + '_ {
+        let requests = self.requests.as_deref();
+        let all = requests.map_or(0, |sizes| sizes.requests_in(self.of_average_size()));
+        (1..=self.count).map(move |number| {
+            let before = |files: u32| {
+                let share = u128::from(all).saturating_mul(u128::from(files));
+                share.checked_div(u128::from(self.count)).unwrap_or(0) as u64
+            };
+            let own = before(number - 1)..before(number);
+            OneFile {
+                name: self.name(number),
+                first_request: own.start,
+                size: requests.map_or(self.size, |sizes| {
+                    own.map(|request| u64::from(sizes.size(request))).sum()
+                }),
+            }
+        })
+    }
+
+    fn name(&self, number: u32) -> String {
+        match (self.client, self.count) {
             (0, 1) => "FILE.BIN".to_string(),
             (0, _) => format!("FILE{number:04}.BIN"),
             (client, _) => format!("C{client:03}{number:04}.BIN"),
-        })
+        }
+    }
+
+    const fn of_average_size(&self) -> u64 {
+        self.size.saturating_mul(self.count as u64)
     }
 }
 

@@ -95,7 +95,7 @@ impl Service {
     }
 
     /// Number of these files in the share with their full size.
-    pub fn whole_files(&self, files: Files) -> u32 {
+    pub fn whole_files(&self, files: &Files) -> u32 {
         self.folder.whole(files)
     }
 

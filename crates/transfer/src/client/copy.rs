@@ -92,22 +92,23 @@ fn local(path: &Path, error: &io::Error) -> Fault {
 }
 
 /// Maximum number of bytes that may be missing before the end of an interrupted copy: the data in flight at one time.
-fn under_way(in_flight: u16, block: BlockSize, raw_block: u32) -> u64 {
+fn under_way(in_flight: u16, block: &BlockSize, raw_block: u32) -> u64 {
     let block = match block {
-        BlockSize::Bytes(bytes) => bytes,
+        BlockSize::Bytes(bytes) => *bytes,
         BlockSize::Buffer(_) => 0xffff,
+        BlockSize::Sizes(sizes) => sizes.largest(),
     };
     u64::from(in_flight).saturating_mul(u64::from(block.max(raw_block)))
 }
 
 fn reads_under_way(profile: &Profile) -> u64 {
     let read = &profile.read;
-    under_way(read.in_flight.most, *read.block, *read.raw_block)
+    under_way(read.in_flight.most, &read.block, *read.raw_block)
 }
 
 fn writes_under_way(profile: &Profile) -> u64 {
     let write = &profile.write;
-    under_way(write.in_flight.most, *write.block, *write.raw_block)
+    under_way(write.in_flight.most, &write.block, *write.raw_block)
 }
 
 #[cfg(test)]

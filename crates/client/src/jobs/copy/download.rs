@@ -2,13 +2,14 @@
 
 use super::{
     depth::Depth,
-    part::{DATA, block_bytes},
+    part::{Blocks, DATA},
 };
 use crate::{
     calls::Request,
     error::{Changed, Error, Unfit},
     jobs::{job::Context, reply::Reply},
     profile::{Method, Reading},
+    spec::CopySpec,
 };
 use alloc::{collections::BTreeMap, vec::Vec};
 use coax_wire::{
@@ -50,14 +51,15 @@ pub(super) struct Download {
     doubt: bool,
     /// A raw read was too slow once.
     raw_is_slow: bool,
+    blocks: Blocks,
 }
 
 impl Download {
-    pub fn new(fid: Fid, from: u64, size: Option<u64>, how: &Reading) -> Self {
+    pub fn new(fid: Fid, spec: &CopySpec, size: Option<u64>, how: &Reading) -> Self {
         Self {
             fid,
-            from,
-            next: from,
+            from: spec.from,
+            next: spec.from,
             size,
             end_seen: false,
             asked: BTreeMap::new(),
@@ -68,6 +70,7 @@ impl Download {
             arrived: 0,
             doubt: false,
             raw_is_slow: false,
+            blocks: Blocks::new(spec),
         }
     }
 
@@ -214,24 +217,16 @@ impl Download {
     }
 
     /// Length of the next request. It does not cross the boundary of the application's read size.
-    fn len(&self, cx: &Context<'_>, method: Method, offset: u64, rest: u64) -> u32 {
+    fn len(&mut self, cx: &Context<'_>, method: Method, offset: u64, rest: u64) -> u32 {
         let reading = &cx.profile.read;
+        let room = cx.room().saturating_sub(*reading.headroom);
+        let block = self.blocks.bytes(&reading.block, room, offset);
         let block = match method {
             Method::Raw => (*reading.raw_block).min(cx.link.max_raw).min(65_535),
-            Method::Core => {
-                block_bytes(*reading.block, cx.room(), *reading.headroom).min(core_room(cx))
-            }
-            Method::Andx => {
-                let block = block_bytes(*reading.block, cx.room(), *reading.headroom);
-                if cx.link.has(cap::LARGE_READX) {
-                    block
-                } else {
-                    block.min(core_room(cx))
-                }
-            }
+            Method::Andx if cx.link.has(cap::LARGE_READX) => block,
+            Method::Andx | Method::Core => block.min(core_room(cx)),
         };
-        let application = u64::from(*cx.profile.copy.application_block);
-        let chunk = match application {
+        let chunk = match u64::from(*cx.profile.copy.application_block) {
             0 => u64::MAX,
             size => size.saturating_sub(offset.checked_rem(size).unwrap_or(0)),
         };

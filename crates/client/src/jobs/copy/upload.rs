@@ -2,7 +2,7 @@
 
 use super::{
     depth::Depth,
-    part::{DATA, block_bytes},
+    part::{Blocks, DATA},
 };
 use crate::{
     calls::{Request, Tail},
@@ -54,6 +54,7 @@ pub(super) struct Upload {
     raw_refused: bool,
     /// A block of a refused raw write, to be sent again.
     again: Option<(u64, Vec<u8>)>,
+    blocks: Blocks,
 }
 
 impl Upload {
@@ -71,6 +72,7 @@ impl Upload {
             raw_is_slow: false,
             raw_refused: false,
             again: None,
+            blocks: Blocks::new(spec),
         }
     }
 
@@ -303,10 +305,10 @@ impl Upload {
             && (!*rules.alone || cx.calls.outstanding() == 0)
     }
 
-    fn len(&self, cx: &Context<'_>, method: Method, offset: u64, rest: u64) -> u32 {
+    fn len(&mut self, cx: &Context<'_>, method: Method, offset: u64, rest: u64) -> u32 {
         let writing = &cx.profile.write;
         let room = cx.room().saturating_sub(*writing.headroom).max(1);
-        let block = block_bytes(*writing.block, cx.room(), *writing.headroom);
+        let block = self.blocks.bytes(&writing.block, room, offset);
         let block = match method {
             Method::Raw => (*writing.raw_block).min(cx.link.max_raw).min(65_535),
             Method::Andx if cx.link.has(cap::LARGE_WRITEX) => block,

@@ -87,10 +87,10 @@ const fn method_name(method: Method) -> &'static str {
     }
 }
 
-fn way(method: &Fact<Method>, otherwise: Method, block: BlockSize, raw_block: u32) -> Known<Way> {
+fn way(method: &Fact<Method>, otherwise: Method, block: &BlockSize, raw_block: u32) -> Known<Way> {
     let block = match block {
-        BlockSize::Bytes(bytes) => Some(u64::from(bytes)),
-        BlockSize::Buffer(_) => None,
+        BlockSize::Bytes(bytes) => Some(u64::from(*bytes)),
+        BlockSize::Buffer(_) | BlockSize::Sizes(_) => None,
     };
     let methods = [method_name(**method), method_name(otherwise)];
     Known::of(
@@ -124,11 +124,11 @@ impl Profile {
             flags: Known::of(&negotiate.flags, (*negotiate.flags, *negotiate.flags2)),
             capabilities: Known::of(&negotiate.capabilities, *negotiate.capabilities),
             direct: Known::of(&known.transport.port, *known.transport.port == Port::Direct),
-            reads: way(&read.method, *read.otherwise, *read.block, *read.raw_block),
+            reads: way(&read.method, *read.otherwise, &read.block, *read.raw_block),
             writes: way(
                 &write.method,
                 *write.otherwise,
-                *write.block,
+                &write.block,
                 *write.raw_block,
             ),
             notifies: known.copy.put.contains(&Step::Notify),
