@@ -209,7 +209,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::{files::SCENARIOS, published::figure};
+    use crate::{direction::Direction, files::SCENARIOS, profile::BlockSize, published::figure};
 
     #[test]
     fn every_table_names_scenarios_and_figures_that_exist() {
@@ -224,6 +224,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_requests_of_netbench_are_those_of_the_recorded_run_for_the_same_bytes() {
+        let table = table("samba-speed").unwrap();
+        let sizes = |id: &str, against| {
+            let cell = table.cells.iter().find(|cell| cell.id == id).unwrap();
+            let scenario = cell.scenario(&table.sources, against).unwrap();
+            let client = scenario.resolve().unwrap().client;
+            let block = match scenario.direction() {
+                Direction::ToClient => &client.read.block,
+                Direction::ToServer => &client.write.block,
+            };
+            let BlockSize::Sizes(sizes) = &**block else {
+                return (0, 0);
+            };
+            (sizes.requests(), sizes.bytes())
+        };
+        let reads = |against| sizes("oplocks/netbench-reads", against);
+        assert_eq!(reads(false), (124_199, 1_472_088_767));
+        assert_eq!(reads(true), (331_889, 1_472_093_899));
+        let writes = |against| sizes("oplocks/netbench-writes", against);
+        assert_eq!(writes(false), (39_502, 1_015_974_170));
+        assert_eq!(writes(true), (134_534, 1_015_974_219));
     }
 
     #[test]

@@ -8,8 +8,9 @@
 use alloc::{string::String, sync::Arc, vec::Vec};
 use std::{fs, path::Path};
 
+use coax_catalog::scenario::Scenario;
 use coax_client::{Direction, profile::Profile};
-use coax_wire::time::Span;
+use coax_wire::{command, time::Span};
 
 use super::*;
 use crate::{
@@ -134,4 +135,49 @@ fn a_copy_beyond_its_time_limit_fails() {
     setup.limit = Span::from_secs(1);
     let error = copy(&setup).copied.unwrap_err();
     assert!(error.contains("longer than the 1 s"), "{error}");
+}
+
+#[test]
+fn a_list_of_sizes_makes_its_requests_and_no_others() {
+    let scenario = Scenario::built_in("nt-4-netbench").unwrap();
+    for (direction, code) in [
+        (Direction::ToClient, command::READ_ANDX),
+        (Direction::ToServer, command::WRITE_ANDX),
+    ] {
+        let setup = CopySetup {
+            direction,
+            whole: true,
+            ..CopySetup::of(&scenario).unwrap()
+        };
+        let files = setup.files_of(0);
+        let sizes = files.requests.clone().unwrap();
+        let average = setup.size * u64::from(setup.files);
+        let requests = sizes.requests_in(average);
+        let bytes = (0..requests).map(|n| u64::from(sizes.size(n))).sum();
+        assert_eq!(files.bytes(), bytes);
+        assert!(bytes.abs_diff(average) < average / 50, "{bytes}");
+        let result = copy(&setup);
+        assert_eq!((result.copied, result.wrong_bytes), (Ok(bytes), 0));
+        let (_, _, found) = result.mix.iter().find(|(it, ..)| *it == code).unwrap();
+        assert_eq!((found.requests, found.bytes), (requests, bytes));
+        assert_eq!(found.largest, sizes.largest());
+    }
+}
+
+#[test]
+fn each_file_is_as_long_as_its_share_of_the_requests() {
+    let sizes = RequestSizes::new(&[(512, 1), (4096, 2)]).unwrap();
+    let files = Files {
+        count: 4,
+        size: 4352,
+        client: 0,
+        requests: Some(Arc::new(sizes)),
+    };
+    // 17,408 bytes are six requests: 4096, 512, 4096, 4096, 512, 4096
+    let each = files.each().map(|it| (it.first_request, it.size));
+    let expected = [(0, 4096), (1, 4608), (3, 4096), (4, 4608)];
+    assert_eq!(each.collect::<Vec<_>>(), expected);
+    assert_eq!(files.bytes(), 17_408);
+    let names: Vec<String> = files.each().map(|it| it.name).collect();
+    assert_eq!(names[3], "FILE0004.BIN");
 }
