@@ -5,6 +5,7 @@ CI=true most steps treat a missing peer as a failure.
 """
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -72,6 +73,7 @@ class Run:
     def __init__(self, steps):
         self.waiting = list(steps)
         self.running, self.verdicts, self.seconds = [], {}, {}
+        self.processor_s = {}  # of the step's processes that ended before it
         self.blocked = set()  # skipped because a step before them failed
         self.change = threading.Condition()
 
@@ -131,23 +133,36 @@ class Run:
         verdict = FAILED
         with open(LOGS / f"{step.key}.log", "w+b") as output:
             try:
-                done = subprocess.run(step.full_command(), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output,
-                                      stderr=subprocess.STDOUT, env=self.environment(step), timeout=step.limit_s)
-                verdict = PASSED if done.returncode == 0 else FAILED
-            except subprocess.TimeoutExpired:
-                output.write(f"\nstill running after {step.limit_s} s\n".encode())
+                code, self.processor_s[step.key] = run_limited(step.full_command(), step.limit_s, cwd=ROOT, stdin=subprocess.DEVNULL,
+                                                               stdout=output, stderr=subprocess.STDOUT, env=self.environment(step))
+                verdict = PASSED if code == 0 else FAILED
+                if code is None:
+                    output.write(f"\nstill running after {step.limit_s} s\n".encode())
             except OSError as error:
                 output.write(f"\n{error}\n".encode())
             output.seek(0)
             return verdict, output.read().decode(errors="replace")
 
 
+def run_limited(command, limit_s, **options):
+    """The exit code of a command, None if it was ended after `limit_s`, and the seconds of processor time that it took."""
+    process = subprocess.Popen(command, **options)
+    late = threading.Event()
+    # not process.kill(), which may collect the exit code itself
+    timer = threading.Timer(limit_s, lambda: (late.set(), os.kill(process.pid, signal.SIGKILL)))
+    timer.start()
+    _, status, usage = os.wait4(process.pid, 0)
+    timer.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return None if late.is_set() else process.returncode, usage.ru_utime + usage.ru_stime
+
+
 def summarise(run, wall_s):
-    print("\nsummary")
+    print("\nsummary\n  verdict    time  processor")
     for key, verdict in run.verdicts.items():
-        print(f"  {verdict:8} {run.seconds[key]:6.0f} s  {key}: {BY_KEY[key].title}")
+        print(f"  {verdict:8} {run.seconds[key]:4.0f} s {run.processor_s.get(key, 0):8.0f} s  {key}: {BY_KEY[key].title}")
     count = list(run.verdicts.values()).count
-    print(f"  {wall_s:.0f} s; logs in {LOGS.relative_to(ROOT)}")
+    print(f"  {wall_s:.0f} s, {sum(run.processor_s.values()):.0f} s of processor time; logs in {LOGS.relative_to(ROOT)}")
     print(f"{count(PASSED)} passed, {count(FAILED)} failed, {count(SKIPPED)} skipped")
     return 1 if count(FAILED) or not count(PASSED) else 0
 
