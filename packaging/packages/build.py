@@ -99,7 +99,8 @@ def deb():
     tool = cargo_tool("cargo-deb")
     documents(native_binary())
     web_folder()
-    made = run([tool, "-p", "coax", "--no-build", "--no-strip", "--output", OUT / "", "-q"]).split()
+    compression = [] if PROFILE == "dist" else ["--fast"]
+    made = run([tool, "-p", "coax", "--no-build", "--no-strip", "--output", OUT / "", "-q", *compression]).split()
     return check_size(newest(OUT, "*.deb") if not made else Path(made[-1]), LARGEST_BINARY)
 
 
