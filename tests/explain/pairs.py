@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from explain import copying, scenario
+from explain.programs import JCIFS
 from peers import subject
 
 ENDS = ("client", "server")
@@ -45,7 +46,10 @@ CHANGES = (
            lambda to: to.server == "smbd"),
     Change("larger requests", ("samba-larger-requests", "nt-larger-request-buffer", "nt-larger-request-buffer-and-window"),
            {"max_xmit": 65535}, lambda to: to.max_xmit),  # what the advice says, and no more; without a line, Samba has 16,644
-    Change("receive buffer of the client", ("fixed-receive-buffer", "small-receive-buffer-of-the-client"), {"client_rcvbuf": 0, "client_rmem": 0}),
+    Change("receive buffer of the client", ("fixed-receive-buffer", "small-receive-buffer-of-the-client"), {"client_rcvbuf": 0, "client_rmem": 0},
+           lambda to: to.client not in JCIFS or not to.client_rcvbuf),
+    # what jcifs calls its receive buffer is the length of its reads
+    Change("larger reads", ("program-larger-reads",), {"client_rcvbuf": 0}, lambda to: to.client in JCIFS and to.verb == "get"),
     Change("receive buffer of the server", ("fixed-receive-buffer", "small-receive-buffer-of-the-server"), {"server_rcvbuf": 0, "server_rmem": 0}),
     Change("send buffer of the client", ("fixed-send-buffer-of-the-client",), {"client_sndbuf": 0, "client_wmem": 0}),
     Change("send buffer of the server", ("fixed-send-buffer",), {"server_sndbuf": 0, "server_wmem": 0}),
@@ -60,7 +64,7 @@ CHANGES = (
     Change("copy without Explorer", ("copy-without-notify",), {"client": "nt-4-copy"}, profile("nt-4-explorer")),
     Change("requests in flight", ("more-requests-in-flight",), {"client": "modern"}, profile("windows-2000")),
     # as much as both accept, less 64 bytes: smbd and coax take 16,644
-    Change("larger blocks", ("program-larger-blocks",), {"block": 16_580},
+    Change("larger blocks", ("program-larger-blocks", "use-raw-writes"), {"block": 16_580},
            lambda to: not to.max_xmit and 0 < to.block < 8_000 and to.client in ("impacket", "apart")),
 )
 QUEUE = ("deeper-queue", "losses-on-the-way")

@@ -61,6 +61,9 @@ pub struct Rule {
     /// Values of a lab's scenario that try the change.
     #[serde(default)]
     pub lab: toml::Table,
+    /// Values beside them that may be as right, with which the copy takes longer: the predicted range includes it.
+    #[serde(default)]
+    pub lab_slowest: toml::Table,
     /// A copy that the rule is for.
     pub case: Case,
 }

@@ -82,6 +82,12 @@ impl Conversation {
         side == Side::Server && self.smb.as_ref().is_some_and(|smb| smb.is_waiting())
     }
 
+    /// Whether this side often asks for more before it has an answer, and waits for one now.
+    pub(crate) fn asks_ahead(&self, side: Side) -> bool {
+        let smb = self.smb.as_ref().filter(|_| side == Side::Client);
+        smb.is_some_and(|smb| smb.is_waiting() && smb.asks_ahead())
+    }
+
     /// Whether nothing is due from the server but an event, such as a change in a watched folder.
     pub(crate) fn awaits_event(&self) -> bool {
         self.smb.as_ref().is_some_and(|smb| smb.awaits_event())

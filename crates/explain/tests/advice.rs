@@ -22,7 +22,7 @@ fn the_lab_takes_what_every_entry_wants_tried() {
     let mut tried = 0;
     for entry in entries() {
         let mut scenario = Scenario::new(&entry.id);
-        for (path, value) in entry.lab() {
+        for (path, value) in entry.lab().iter().chain(entry.lab_slowest()) {
             scenario
                 .set(path, value.clone())
                 .unwrap_or_else(|error| panic!("{}: {error}", entry.id));

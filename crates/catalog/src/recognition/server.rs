@@ -21,6 +21,8 @@ pub struct ServerFeatures<'a> {
     pub max_buffer: Option<u32>,
     /// Requests outstanding at once.
     pub max_mpx: Option<u16>,
+    /// The TTL with which its SYN left.
+    pub first_ttl: Option<u8>,
 }
 
 /// The server that a rule names.
@@ -52,6 +54,8 @@ pub(super) struct ServerRule {
     max_buffer: Option<u32>,
     /// Requests at once.
     max_mpx: Option<u16>,
+    /// The TTL with which its SYN left.
+    first_ttl: Option<u8>,
     /// The configuration in `data/servers` that is most like it.
     pub(super) config: Option<String>,
     /// The source of the rule.
@@ -95,5 +99,6 @@ impl ServerRule {
             && dialect.is_none_or(|clue| features.dialect == Some(clue))
             && (self.max_buffer).is_none_or(|size| features.max_buffer == Some(size))
             && (self.max_mpx).is_none_or(|count| features.max_mpx == Some(count))
+            && (self.first_ttl).is_none_or(|ttl| features.first_ttl == Some(ttl))
     }
 }

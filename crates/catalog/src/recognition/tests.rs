@@ -203,3 +203,19 @@ fn the_order_of_dialects_counts_where_a_rule_lists_them() {
     reversed.reverse();
     assert_ne!(who(&reversed, ""), who(DOS, ""));
 }
+
+#[test]
+fn a_server_whose_names_were_cut_is_samba_by_its_defaults_and_its_ttl() {
+    let kind = |first_ttl| {
+        let features = server::ServerFeatures {
+            max_buffer: Some(16_644),
+            max_mpx: Some(50),
+            first_ttl,
+            ..server::ServerFeatures::default()
+        };
+        server::server(&features).map(|found| (found.kind, found.said_so))
+    };
+    assert_eq!(kind(Some(64)), Some(("samba", false)));
+    assert_eq!(kind(Some(128)), None, "Windows has the same limits");
+    assert_eq!(kind(None), None);
+}

@@ -20,7 +20,8 @@
 //! in which that data was carried and the new data was (`bandwidth`), a delay of the acknowledgment
 //! (`nagle-delayed-ack`, unless it acknowledges two full segments), the sender's own time after it (think time), and the way there and back, which is charged to
 //! what held the sender: `receive-window` or `zero-window` if the data lies beyond the window that was known before (or would
-//! have filled the last third of one that was full before: who sends in large pieces waits for more),
+//! have filled the last third of one that was full before: who sends in large pieces waits for more), `send-window` if it begins a
+//! request of a client that often asks before it has the answers, and that acknowledgment freed a third of what was on its way,
 //! `nagle-delayed-ack` if it is a small segment that left when all before it was acknowledged, the repair of the last
 //! loss if there was one and the window has not been filled since (or if that acknowledgment filled the hole, whatever the
 //! window), `slow-start` if its side has more on its way than before, else `send-window`. Many rounds are under way at a
@@ -160,7 +161,9 @@ impl Charger {
             && !self.is_idle_before(advance)
         {
             self.charge_path(advance, gap);
-        } else if let Some(asked) = answers(advance).filter(|_| !is_held(round)) {
+        } else if let Some(asked) =
+            answers(advance).filter(|_| !is_held(round) && !awaited_buffer(advance, round))
+        {
             self.charge_response(advance, asked, gap);
         } else if let Some((heard, cause)) = round {
             self.charge_ack_clocked(advance, heard, cause, gap);
@@ -370,6 +373,11 @@ impl Charger {
 
 fn is_held(round: Option<(&AckSample, Cause)>) -> bool {
     round.is_some_and(|(_, cause)| cause == Cause::NagleDelayedAck)
+}
+
+/// Its client could have asked for more when it had the answer, but waited for room in its send buffer.
+fn awaited_buffer(advance: &Advance, round: Option<(&AckSample, Cause)>) -> bool {
+    advance.place.asks_ahead && round.is_some_and(|(_, cause)| cause == Cause::SendWindow)
 }
 
 fn is_windowed(round: Option<(&AckSample, Cause)>) -> bool {

@@ -1,7 +1,7 @@
 //! Which acknowledgment let a packet go, and what its sender waited for until it came.
 
 use crate::charge::Charger;
-use crate::constants::MAX_REACTION;
+use crate::constants::{MAX_REACTION, MIN_SEND_BUFFER};
 use crate::timeline::{AckSample, Advance, Novelty, SendLimit, slack, sum};
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
@@ -34,7 +34,7 @@ impl Charger {
             && advance.is_let_go_by(describe_release.heard)
         {
             Cause::NagleDelayedAck
-        } else if !advance.place.inside {
+        } else if !advance.place.inside && !advance.place.asks_ahead {
             return None;
         } else if advance.end > describe_release.knew.edge {
             self.let_go_by_room(&describe_release)
@@ -115,7 +115,8 @@ impl Charger {
         let (advance, heard) = (describe_release.advance, describe_release.heard);
         // without Nagle's rule nothing keeps the end of a message
         let is_kept = describe_release.is_held_small && advance.place.is_middle;
-        let reaction = if is_kept {
+        // in the middle of a message a program has little to do: what it takes is a part of the round, and charged as its time
+        let reaction = if advance.place.is_middle {
             MAX_REACTION.max(Span((heard.at - describe_release.before).0 / 4))
         } else {
             MAX_REACTION
@@ -135,6 +136,9 @@ impl Charger {
         if !advance.place.is_middle && !was_full {
             return None;
         }
+        if !advance.place.inside {
+            return frees_send_buffer(advance, heard, was_in_flight).then_some(Cause::SendWindow);
+        }
         let nearly_full = || {
             describe_release
                 .surely_knew
@@ -148,4 +152,12 @@ impl Charger {
             None => Cause::SendWindow,
         })
     }
+}
+
+/// Whether a program that waited for room in its send buffer goes on at this acknowledgment. Linux wakes it when at most two thirds
+/// of the buffer are in use (sk_stream_is_writeable in include/net/sock.h).
+fn frees_send_buffer(advance: &Advance, heard: &AckSample, was_in_flight: u64) -> bool {
+    let start = advance.end.saturating_sub(advance.len);
+    let left = start.saturating_sub(heard.acked);
+    was_in_flight >= MIN_SEND_BUFFER && left.saturating_mul(3) <= was_in_flight.saturating_mul(2)
 }

@@ -50,6 +50,7 @@ fn data(at_ms: u64, start: u64, len: u64) -> Advance {
         other_busy: (Time(0), Time(0)),
         late: Span(0),
         place: MessagePosition {
+            asks_ahead: false,
             inside: false,
             is_middle: false,
             is_cut: false,
@@ -256,6 +257,47 @@ fn an_acknowledgment_of_two_segments_was_not_delayed_by_its_receiver() {
     };
     assert!(waited(false) > 100, "{}", waited(false));
     assert_eq!(waited(true), 0);
+}
+
+/// What is charged up to a request that begins when its client heard of `acked` bytes of the 60,000 before it, long after an answer.
+fn until_next_request(acked: u64, asks_ahead: bool) -> [u64; 2] {
+    let sent = |at_ms, end| SentSegment {
+        at: Time(at_ms * MS),
+        carried: Time(at_ms * MS),
+        end,
+        is_whole: true,
+    };
+    let mut next = Advance {
+        heard: Some(AckSample {
+            at: Time(70 * MS),
+            carried: Time(70 * MS),
+            acked,
+            edge: 900_000,
+            of: Some(sent(5, acked)),
+            ..AckSample::default()
+        }),
+        knew: Some(SendLimit {
+            edge: 900_000,
+            ..SendLimit::default()
+        }),
+        before: Some(Time(5 * MS)),
+        asked: Some(sent(10, 50)),
+        ..data(71, 60_000, 1000)
+    };
+    next.place.asks_ahead = asks_ahead;
+    let timeline = [data(5, 0, 60_000), next];
+    [Cause::SendWindow, Cause::ClientThink].map(|cause| spent(&timeline, cause))
+}
+
+#[test]
+fn a_client_that_asks_ahead_waits_for_its_send_buffer_and_another_thinks() {
+    // the first 5 ms of both are the client's
+    let [buffer, think] = until_next_request(45_000, true);
+    assert!(buffer >= 60 && think <= 6, "{buffer} {think}");
+    let [buffer, think] = until_next_request(45_000, false);
+    assert!(buffer == 0 && think >= 60, "{buffer} {think}");
+    let [buffer, think] = until_next_request(10_000, true);
+    assert!(buffer == 0 && think >= 60, "{buffer} {think}");
 }
 
 fn spent(timeline: &[Advance], cause: Cause) -> u64 {

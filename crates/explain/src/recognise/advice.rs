@@ -49,6 +49,8 @@ pub struct Advice {
     pub source: String,
     /// What to set in a lab's scenario to try it; empty if the lab cannot.
     pub lab: Vec<(String, toml::Value)>,
+    /// Values beside them that may be as right, with which the copy takes longer.
+    pub lab_slowest: Vec<(String, toml::Value)>,
     /// Packets to look at.
     pub frames: Vec<u64>,
 }
@@ -66,6 +68,7 @@ pub struct Entry {
     changes: Vec<Written>,
     source: String,
     lab: Vec<(String, toml::Value)>,
+    lab_slowest: Vec<(String, toml::Value)>,
 }
 
 /// All entries: the rules of `data/advice`.
@@ -99,12 +102,18 @@ impl Entry {
             changes: changes.collect::<Result<_, _>>()?,
             source: rule.source,
             lab: rule.lab.into_iter().collect(),
+            lab_slowest: rule.lab_slowest.into_iter().collect(),
         })
     }
 
     /// What to set in a lab's scenario to try it.
     pub fn lab(&self) -> &[(String, toml::Value)] {
         &self.lab
+    }
+
+    /// Values beside those of `lab`, with which the copy takes longer.
+    pub fn lab_slowest(&self) -> &[(String, toml::Value)] {
+        &self.lab_slowest
     }
 
     /// Where it is written.
@@ -182,6 +191,7 @@ impl Entry {
             changes,
             source: self.source.clone(),
             lab: self.lab.clone(),
+            lab_slowest: self.lab_slowest.clone(),
             frames,
         })
     }

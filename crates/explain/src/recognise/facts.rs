@@ -13,9 +13,6 @@ use crate::report::{
     Capture, Connection, Copy, Direction, Protocol, Refusal, Requests, Seen, Side, Smb, Transport,
 };
 
-/// A few packets at the beginning of a copy may still tell of a wider window.
-const WIDEST_PERCENT: usize = 95;
-
 /// Facts by name, and the packets that tell them.
 #[derive(Clone, Debug, Default)]
 pub struct Facts(BTreeMap<&'static str, (Value, Vec<u64>)>);
@@ -31,7 +28,6 @@ impl Facts {
                 Transport::Tcp => {
                     facts.tcp(connection, copy.direction);
                     facts.in_flight(connection, copy);
-                    facts.window_of(connection, copy);
                 }
                 _ => facts.frames_of(connection, copy.direction),
             }
@@ -44,19 +40,29 @@ impl Facts {
         facts
     }
 
-    /// The size of a request in percent of the largest message that the server accepts, and of the smaller limit of both sides.
+    /// The size of a request in percent of the largest message that the server accepts, and of the smaller limit of both sides; and
+    /// the bytes of as many requests as were outstanding at once.
     fn block_of_buffer(&mut self) {
-        let number = |name: &str| match self.get(name) {
-            Some(Value::Number(number)) => Some(*number),
-            _ => None,
+        let Some(block) = self.number("block.usual") else {
+            return;
         };
-        if let Some((block, buffer)) = number("block.usual").zip(number("buffer.server")) {
-            let client = number("buffer.client").unwrap_or(buffer);
+        if let Some(count) = self.number("mpx.used") {
+            self.set("block.at-once", block * count.max(1.0));
+        }
+        if let Some(buffer) = self.number("buffer.server") {
+            let client = self.number("buffer.client").unwrap_or(buffer);
             self.set("block.of-buffer", block * 100.0 / buffer.max(1.0));
             self.set(
                 "block.of-limit",
                 block * 100.0 / buffer.min(client).max(1.0),
             );
+        }
+    }
+
+    fn number(&self, name: &str) -> Option<f64> {
+        match self.get(name) {
+            Some(Value::Number(number)) => Some(*number),
+            _ => None,
         }
     }
 
@@ -70,33 +76,6 @@ impl Facts {
         };
         let usual = connection.bytes_in_round_trip(copy);
         self.set("in-flight.max", sender.max_in_flight.max(usual));
-    }
-
-    /// The receiver's window during the copy: a stack may offer a wider one before its program sets a buffer.
-    fn window_of(&mut self, connection: &Connection, copy: &Copy) {
-        let receiver = match copy.direction {
-            Direction::ToClient => 0,
-            Direction::ToServer => 1,
-        };
-        let Some(detail) = &copy.breakdown.detail else {
-            return;
-        };
-        let points = detail.graph.points.iter();
-        let mut windows: Vec<u64> = points
-            .filter_map(|point| point.edge.checked_sub(point.acked))
-            .collect();
-        windows.sort_unstable();
-        let widest = windows.get(windows.len().saturating_sub(1) * WIDEST_PERCENT / 100);
-        if let Some(widest) = widest.filter(|_| connection.knows_windows_of(receiver)) {
-            let frames = self.frames("window.receiver");
-            let largest = connection
-                .sides
-                .get(1 - receiver)
-                .map_or(1, |side| side.largest_segment);
-            self.seen("window.receiver", *widest, frames.clone());
-            let segments = *widest as f64 / f64::from(largest.max(1));
-            self.seen("window.segments", segments, frames);
-        }
     }
 
     /// What is known of a connection, of whatever it carried.

@@ -67,6 +67,7 @@ const WORDS: &[Word] = words! {
     Text "block.kind" "core, andx, raw or mpx: the requests that moved most of the copy";
     Number "block.usual" "bytes that most of them moved";
     Number "block.of-buffer" "size of most of them, percent of buffer.server";
+    Number "block.at-once" "block.usual times mpx.used: bytes that can be asked for at once";
     Number "block.of-limit" "size of most of them, percent of the smaller one of buffer.server and buffer.client";
     Number "block.page-rest" "what is left of that beyond whole pages of 4,096 bytes";
     Number "block.largest" "the most that one of them moved, bytes";
@@ -107,7 +108,7 @@ const WORDS: &[Word] = words! {
     Number "segment.largest" "the longest segment of the copy's sender, bytes";
     Number "window.client" "the widest window that the client offered, bytes";
     Number "window.server" "the widest window that the server offered, bytes";
-    Number "window.receiver" "the widest window of the receiver during the copy, bytes; its first packets do not count";
+    Number "window.receiver" "the widest window that the receiver offered during the second half of the data, bytes";
     Number "window.segments" "how many of the longest segments fit into that";
     Number "window.full" "how often the sender filled it";
     Number "window.shut" "how often the receiver shut it";

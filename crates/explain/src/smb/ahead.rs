@@ -16,6 +16,8 @@ const LEAST: usize = 4;
 pub(super) struct Gaps {
     answered: Option<Time>,
     list: Vec<i64>,
+    /// How many of them are negative.
+    ahead: usize,
 }
 
 impl Gaps {
@@ -31,7 +33,15 @@ impl Gaps {
         };
         let gap = i64::try_from(began.0).unwrap_or(i64::MAX)
             - i64::try_from(answered.0).unwrap_or(i64::MAX);
-        self.list.push(if others_wait { gap.min(-1) } else { gap });
+        let gap = if others_wait { gap.min(-1) } else { gap };
+        self.ahead += usize::from(gap < 0);
+        self.list.push(gap);
+    }
+
+    /// Whether a quarter of the requests or more began before the answer, as seen from where the capture was taken: a client that
+    /// waits for each answer never does so.
+    pub(super) fn are_often_negative(&self) -> bool {
+        self.list.len() >= LEAST && self.ahead >= self.list.len().div_ceil(4)
     }
 
     /// The middle one.
@@ -68,6 +78,7 @@ mod tests {
     #[test]
     fn few_gaps_tell_nothing() {
         assert_eq!(of(&[5, 7, 3]).median(), None);
+        assert!(!of(&[-5, -7, -3]).are_often_negative());
     }
 
     #[test]
@@ -77,6 +88,7 @@ mod tests {
             all.request(Time(9_000_000), true);
         }
         assert_eq!(all.median(), Some(-1));
+        assert!(all.are_often_negative());
     }
 
     #[test]

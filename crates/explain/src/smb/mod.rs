@@ -152,6 +152,11 @@ impl Smb {
         self.queue.has_due()
     }
 
+    /// Whether the client often asks for more before it has an answer, as seen from where the capture was taken.
+    pub(crate) fn asks_ahead(&self) -> bool {
+        self.gaps.are_often_negative()
+    }
+
     /// Whether the only outstanding requests wait for an event.
     pub(crate) fn awaits_event(&self) -> bool {
         self.queue.has_notify() && !self.queue.has_due()

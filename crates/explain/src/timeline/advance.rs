@@ -96,6 +96,8 @@ pub(crate) struct MessagePosition {
     pub(crate) inside: bool,
     /// It continues a message.
     pub(crate) is_middle: bool,
+    /// It begins a request of a client that does not wait for the answer before it asks for more.
+    pub(crate) asks_ahead: bool,
     /// Its message goes on after it.
     pub(crate) is_cut: bool,
     /// A full segment.

@@ -270,6 +270,7 @@ mod tests {
                 }],
                 source: "smb.conf(5)".to_owned(),
                 lab: Vec::new(),
+                lab_slowest: Vec::new(),
                 frames: vec![5, 17],
             },
             predicted: None,

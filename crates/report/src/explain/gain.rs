@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use coax_explain::Advice;
 use coax_explain::report::{Capture, Copy};
 use coax_whatif::{Model, Range};
 use coax_wire::time::Span;
@@ -45,7 +46,7 @@ fn of_copy(capture: &Capture, copy: &Copy, suggestions: &mut [Suggestion]) -> Pr
     };
     for one in suggestions.iter_mut().take(MAX_CHANGES) {
         if !one.advice.lab.is_empty() {
-            one.predicted = model.predict(&one.advice.lab).ok();
+            one.predicted = range_of(&model, &one.advice);
         }
     }
     let measured = copy.wall.0 as f64 / 1e9;
@@ -62,6 +63,22 @@ fn of_copy(capture: &Capture, copy: &Copy, suggestions: &mut [Suggestion]) -> Pr
         baseline: Ok(model.baseline()),
         pair,
     }
+}
+
+/// How long the copy takes with this advice. What is not known of the change widens the range.
+fn range_of(model: &Model, advice: &Advice) -> Option<Range> {
+    let range = model.predict(&advice.lab).ok()?;
+    if advice.lab_slowest.is_empty() {
+        return Some(range);
+    }
+    let is_other = |key: &String| advice.lab_slowest.iter().all(|(slowest, _)| slowest != key);
+    let kept = advice.lab.iter().filter(|(key, _)| is_other(key));
+    let slowest: Vec<_> = kept.chain(&advice.lab_slowest).cloned().collect();
+    let high = model.predict(&slowest).map_or(range.high, |slow| slow.high);
+    Some(Range {
+        high: range.high.max(high),
+        ..range
+    })
 }
 
 /// The predicted time of a copy with all of these suggestions; `None` if none of them was simulated. Where two change the same

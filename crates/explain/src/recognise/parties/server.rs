@@ -15,6 +15,9 @@ pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
         dialect: smb.dialect.as_deref(),
         max_buffer: smb.server_max_buffer,
         max_mpx: smb.max_mpx,
+        first_ttl: connection.habits[1]
+            .greeting
+            .map(|greeting| greeting.initial_ttl()),
     });
     let Some(found) = found else {
         return Party {

@@ -256,6 +256,7 @@ impl Connection {
         MessagePosition {
             inside: is_middle || conversation.owes(side),
             is_middle,
+            asks_ahead: !is_middle && conversation.asks_ahead(side),
             is_cut: self.is_cut(segment, side),
             // frames of NetBEUI and IPX wait for nothing because they are small
             is_full: self.is_framed() || self.is_full(side, segment.len),
