@@ -146,7 +146,10 @@ impl Slope {
             more.iter().filter_map(|many| Line::through(*few, *many))
         });
         let support = |line: &Line| points.iter().filter(|point| line.has(point)).count();
+        // sizes that are near to one end of the line agree with it wherever the other end is
+        let has_middle = |line: &Line| points.iter().any(|it| line.has(it) && line.is_between(it));
         let best = lines
+            .filter(has_middle)
             .map(|line| (support(&line), line.rise, line.slope))
             .max();
         let agreed =
@@ -166,6 +169,8 @@ impl Slope {
 #[derive(Clone, Copy, Debug)]
 struct Line {
     from: (Span, u64),
+    /// Bytes of the other.
+    to: u64,
     /// Picoseconds a byte.
     slope: u64,
     /// What the larger of the two that it was drawn through took longer.
@@ -182,9 +187,17 @@ impl Line {
         let is_clear = bytes >= CLASS && carried <= few.0.0.saturating_add(rise.0 / 16);
         is_clear.then_some(Self {
             from: few,
+            to: many.1,
             slope,
             rise,
         })
+    }
+
+    /// Whether a size is between the two that it was drawn through, and near to neither.
+    fn is_between(&self, (_, bytes): &(Span, u64)) -> bool {
+        let span = self.to.saturating_sub(self.from.1);
+        let far = |distance: u64| distance.saturating_mul(8) >= span;
+        far(bytes.saturating_sub(self.from.1)) && far(self.to.saturating_sub(*bytes))
     }
 
     fn has(&self, point: &(Span, u64)) -> bool {
@@ -267,6 +280,17 @@ mod tests {
         for (time, bytes) in [(1_000_000, 160), (9_000_000, 300), (9_500_000, 600)] {
             slope.add(Span(time), bytes);
         }
+        assert_eq!(slope.known(), None);
+    }
+
+    #[test]
+    fn a_large_size_alone_tells_nothing() {
+        // a copy from a slow disk: all exchanges before the reads have about the same size
+        let mut slope = Slope::default();
+        for (time, bytes) in [(900_000, 264), (1_190_000, 303), (1_090_000, 329)] {
+            slope.add(Span(time), bytes);
+        }
+        slope.add(Span(3_840_000), 1281);
         assert_eq!(slope.known(), None);
     }
 
