@@ -231,6 +231,7 @@ def parse(words):
     parser.add_argument("--joined", action="store_true", help="also explain both captures together (coax explain --join)")
     parser.add_argument("--logs", metavar="FOLDER", help="keep everything there, so that --from can judge it by changed rules (large)")
     parser.add_argument("--pairs", type=int, metavar="N", help="so many copies with and without changes: an exam of advice and predictions")
+    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="copies with each change, of which the median counts (--pairs)")
     parser.add_argument("--from", dest="source", metavar="FOLDER", help="judge what --keep or --logs left there, instead of making copies")
     parser.add_argument("--json", metavar="FILE", help="all figures; of held-out families only totals, unless --reveal")
     parser.add_argument("--no-explain", action="store_true", help="only the referee")

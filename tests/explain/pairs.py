@@ -116,18 +116,30 @@ def advised(path, port):
     return [(one["id"], one["predicted_s"]) for one in copy["advice"]], copy["wall_s"]
 
 
-def made(wanted, scratch, sized=False, keep=None):
+def made(wanted, scratch, keep=None):
     """The judged copy and what explain advises at each end. Its captures are left in the folder `keep`."""
     with tempfile.TemporaryDirectory(prefix="explain-real-") as folder:
         Path(folder).chmod(0o755)
-        if sized:
-            recorded = copying.sized(wanted, Path(folder), scratch)
-        else:
-            recorded = copying.perform(wanted, Path(folder), scratch)
-        copied = copying.judge(recorded)
+        copied = copying.judge(copying.sized(wanted, Path(folder), scratch))
         for end in ENDS if keep else ():
             shutil.copy(copied.capture(end), Path(keep) / f"{wanted.name}-{end}.pcap")
         return copied, {end: advised(copied.capture(end), copied.port) for end in ENDS}
+
+
+def truth(wanted, scratch, repeat):
+    """Seconds of so many copies that were not rejected: their median, and by what part of it the longest is longer than the shortest."""
+    seconds, problem = [], None
+    for _ in range(repeat):
+        with tempfile.TemporaryDirectory(prefix="explain-real-") as folder:
+            Path(folder).chmod(0o755)
+            try:
+                seconds.append(copying.judge(copying.perform(wanted, Path(folder), scratch)).wall_s)
+            except copying.Rejected as error:
+                problem = error
+    if not seconds:
+        raise problem
+    median = statistics.median(seconds)
+    return median, (max(seconds) - min(seconds)) / median
 
 
 def prediction(advice, ids):
@@ -136,22 +148,19 @@ def prediction(advice, ids):
     return next((known[one] for one in ids if known.get(one)), None)
 
 
-def example(wanted, scratch, keep=None):
+def example(wanted, scratch, keep=None, repeat=1):
     """Rows of one scenario: a change and an end each."""
-    before, said = made(wanted, scratch, sized=True, keep=keep)
-    times = {}
-    for name, advice, after in changed(before.scenario):
-        copied, _ = made(after, scratch)
-        times[name] = (advice, copied.wall_s)
+    before, said = made(wanted, scratch, keep)
+    times = {name: (advice, *truth(after, scratch, repeat)) for name, advice, after in changed(before.scenario)}
     best = min(times, key=lambda name: times[name][1])
     gains = times[best][1] < before.wall_s * (1 - WORTH)
     for end in ENDS:
         advice_, _ = said[end]
         first = advice_[0][0] if advice_ else None
-        for name, (ids, truth) in times.items():
+        for name, (ids, seconds, spread) in times.items():
             predicted = prediction(advice_, ids)
             yield {"copy": wanted.name, "held_out": scenario.held_out(wanted.family), "end": end, "change": name, "before_s": before.wall_s,
-                   "truth_s": truth, "port": before.port, "predicted_s": predicted, "advised": any(one in ids for one, _ in advice_), "first": first,
+                   "truth_s": seconds, "spread": spread, "port": before.port, "predicted_s": predicted, "advised": any(one in ids for one, _ in advice_), "first": first,
                    "best": name == best, "first_right": first in times[best][0] if gains else first is None}
 
 
@@ -173,6 +182,8 @@ def summary(rows):
     helpful = [row for row in rows if row["best"] and row["truth_s"] < row["before_s"] * (1 - WORTH)]
     counts = collections.Counter({"pairs": len(rows), "predicted": len(predicted), "in range": inside})
     yield f"{counts['pairs']} pairs seen from an end, {counts['predicted']} with a prediction"
+    if rows:
+        yield f"spread of repeated copies, median: {statistics.median(row['spread'] for row in rows):.0%}"
     if predicted:
         yield f"truth within the predicted range: {inside / len(predicted):.0%}; median error {statistics.median(errors):.0%}"
     if helpful:
@@ -216,7 +227,7 @@ def run(arguments, lacking, scratch):
     for wanted in choose(seed, arguments.pairs, lacking, arguments.development, arguments.family):
         hidden = scenario.held_out(wanted.family) and not reveal
         try:
-            found = list(example(wanted, scratch, None if hidden else arguments.keep))
+            found = list(example(wanted, scratch, None if hidden else arguments.keep, arguments.repeat))
         except (copying.Rejected, RuntimeError, OSError, subprocess.SubprocessError) as error:
             print(f"| {'held out' if hidden else wanted.name} | rejected | {' '.join(str(error).split())[:200]} |", flush=True)
             continue

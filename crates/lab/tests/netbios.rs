@@ -29,7 +29,7 @@ fn checked(setup: &CopySetup) -> CopyResult {
     let result = copy(setup);
     assert_eq!(
         result.copied.clone(),
-        Ok(setup.size * u64::from(setup.files)),
+        Ok(setup.files_of(0).bytes()),
         "{:?}",
         setup.world.carrier
     );

@@ -273,6 +273,7 @@ fn until_next_request(acked: u64, asks_ahead: bool) -> [u64; 2] {
             carried: Time(70 * MS),
             acked,
             edge: 900_000,
+            is_of_two: true,
             of: Some(sent(5, acked)),
             ..AckSample::default()
         }),
