@@ -87,7 +87,7 @@ impl RequestSizes {
         found.map_or(1, |(size, _)| *size)
     }
 
-    /// The number of requests that move about so many bytes, at least one.
+    /// The number of requests whose sizes add up to `bytes`, rounded; at least one.
     pub fn requests_in(&self, bytes: u64) -> u64 {
         let wanted = u128::from(bytes).saturating_mul(u128::from(self.requests));
         let rounded = wanted
