@@ -29,7 +29,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
 };
-use terms::{Effect, Partial, name, parent, place, require};
+use terms::{Effect, Partial, beside, name, parent, place, require};
 
 /// A file or folder.
 #[derive(Clone, Debug, Default, PartialEq)]

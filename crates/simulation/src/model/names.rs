@@ -1,6 +1,6 @@
 //! Names: renames, deletions, folders.
 
-use super::{Check, Moment, Place, State, name, parent, place, require};
+use super::{Check, Moment, Place, State, beside, name, parent, place, require};
 use crate::op::{Op, Request, right};
 use coax_server::share::Access;
 
@@ -111,15 +111,7 @@ impl State {
             .place
             .clone()
             .ok_or("renamed what has no name")?;
-        let folder = parent(&from.1);
-        let to = (
-            from.0,
-            if folder.is_empty() {
-                new.to_uppercase()
-            } else {
-                format!("{folder}/{}", new.to_uppercase())
-            },
-        );
+        let to = beside(&from, new);
         if let Some(target) = self.names.get(&to).copied().filter(|_| from != to) {
             require(replace, "a rename replaced a file and was not to")?;
             require(!self.is_open(target), "a rename replaced an open file")?;

@@ -1,7 +1,7 @@
 //! Refused requests: each needs a reason, and may change only what cannot be undone.
 
 use super::{
-    Check, Moment, Open, State, name,
+    Check, Moment, Open, State, beside, name,
     opening::{effective, joins, lets},
     parent, place, require,
     terms::Effect,
@@ -208,15 +208,7 @@ impl State {
         let Some(from) = node.place.clone().filter(|there| !there.1.is_empty()) else {
             return Some("no name, or the root");
         };
-        let folder = parent(&from.1);
-        let to = (
-            from.0,
-            if folder.is_empty() {
-                new.to_uppercase()
-            } else {
-                format!("{folder}/{}", new.to_uppercase())
-            },
-        );
+        let to = beside(&from, new);
         let target = self.names.get(&to).filter(|_| from != to);
         let in_the_way = target.is_some_and(|target| {
             !replace || self.is_open(*target) || self.nodes[*target].folder || node.folder
@@ -227,7 +219,7 @@ impl State {
                 .iter()
                 .any(|there| self.is_open(self.names[there]));
         let doomed = self
-            .folder_at(from.0, folder)
+            .folder_at(from.0, parent(&from.1))
             .is_none_or(|folder| self.nodes[folder].doomed);
         when(in_the_way, "the name is taken")
             .or(when(inside, "something in it is open"))

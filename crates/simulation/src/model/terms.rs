@@ -21,6 +21,16 @@ pub fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
+/// The place that an object has after it was renamed within its folder.
+pub fn beside((share, path): &Place, new: &str) -> Place {
+    let new = new.to_uppercase();
+    let path = match parent(path) {
+        "" => new,
+        folder => format!("{folder}/{new}"),
+    };
+    (*share, path)
+}
+
 /// The last component of `path`.
 pub fn name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
