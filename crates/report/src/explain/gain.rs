@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use coax_explain::Advice;
 use coax_explain::report::{Capture, Copy};
 use coax_whatif::{Model, Range};
 use coax_wire::time::Span;
@@ -13,6 +12,9 @@ use super::{
     paper::Paper,
     words,
 };
+
+/// A value of a lab scenario, by its key.
+type Setting = (String, toml::Value);
 
 /// Maximum number of copies of a capture to simulate; the longest are chosen.
 const MAX_COPIES: usize = 3;
@@ -46,7 +48,7 @@ fn of_copy(capture: &Capture, copy: &Copy, suggestions: &mut [Suggestion]) -> Pr
     };
     for one in suggestions.iter_mut().take(MAX_CHANGES) {
         if !one.advice.lab.is_empty() {
-            one.predicted = range_of(&model, &one.advice);
+            one.predicted = range_of(&model, &one.advice.lab, &one.advice.lab_slowest);
         }
     }
     let measured = copy.wall.0 as f64 / 1e9;
@@ -65,15 +67,16 @@ fn of_copy(capture: &Capture, copy: &Copy, suggestions: &mut [Suggestion]) -> Pr
     }
 }
 
-/// How long the copy takes with this advice. What is not known of the change widens the range.
-fn range_of(model: &Model, advice: &Advice) -> Option<Range> {
-    let range = model.predict(&advice.lab).ok()?;
-    if advice.lab_slowest.is_empty() {
+/// How long the copy takes with these changes. `slowest` has values of some of them that the advice does not know better: they widen
+/// the range.
+fn range_of(model: &Model, changes: &[Setting], slowest: &[Setting]) -> Option<Range> {
+    let range = model.predict(changes).ok()?;
+    if slowest.is_empty() {
         return Some(range);
     }
-    let is_other = |key: &String| advice.lab_slowest.iter().all(|(slowest, _)| slowest != key);
-    let kept = advice.lab.iter().filter(|(key, _)| is_other(key));
-    let slowest: Vec<_> = kept.chain(&advice.lab_slowest).cloned().collect();
+    let is_other = |key: &String| slowest.iter().all(|(slow, _)| slow != key);
+    let kept = changes.iter().filter(|(key, _)| is_other(key));
+    let slowest: Vec<_> = kept.chain(slowest).cloned().collect();
     let high = model.predict(&slowest).map_or(range.high, |slow| slow.high);
     Some(Range {
         high: range.high.max(high),
@@ -89,16 +92,23 @@ pub fn together(capture: &Capture, copy: &Copy, suggestions: &[&Suggestion]) -> 
     if let [one] = simulated.as_slice() {
         return one.predicted;
     }
-    let mut changes: Vec<(String, toml::Value)> = Vec::new();
-    for (path, value) in simulated.iter().flat_map(|one| &one.advice.lab) {
-        if changes.iter().all(|(known, _)| known != path) {
-            changes.push((path.clone(), value.clone()));
-        }
-    }
+    let changes = first_of_each(simulated.iter().flat_map(|one| &one.advice.lab));
+    let slowest = first_of_each(simulated.iter().flat_map(|one| &one.advice.lab_slowest));
     if changes.is_empty() {
         return None;
     }
-    Model::of(capture, copy).ok()?.predict(&changes).ok()
+    range_of(&Model::of(capture, copy).ok()?, &changes, &slowest)
+}
+
+/// The settings without later values of the same key.
+fn first_of_each<'a>(settings: impl Iterator<Item = &'a Setting>) -> Vec<Setting> {
+    let mut kept: Vec<Setting> = Vec::new();
+    for (path, value) in settings {
+        if kept.iter().all(|(known, _)| known != path) {
+            kept.push((path.clone(), value.clone()));
+        }
+    }
+    kept
 }
 
 /// Sort key: first large effects by size, then changes without a simulation, then small effects.
