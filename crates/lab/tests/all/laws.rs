@@ -1,5 +1,4 @@
 //! Compares runs with closed-form predictions.
-#![allow(clippy::unwrap_used)]
 
 use coax_lab::{
     Cause, Setup, Side,

@@ -1,5 +1,4 @@
 //! A DOS client and Windows 98 in a capture, and the lab's stations with their values: the same pattern of frames and acknowledgments.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::path::Path;
 

@@ -1,12 +1,4 @@
 //! Signing with all servers and redirectors that support it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
-
-mod pair;
 
 use coax_client::{
     CopySpec, Error, Operation, Outcome, Unfit,
@@ -18,7 +10,8 @@ use coax_wire::{
     command,
     header::{Flags, Flags2, Header},
 };
-use pair::{
+
+use crate::pair::{
     Pair, noise, profile,
     users::{NOTHING, ann, as_ann, edited, requests, strict, with_ann},
 };

@@ -1,17 +1,10 @@
 //! List, stat, rename and delete with servers of every generation.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
-
-mod pair;
 
 use coax_client::{CopySpec, DiskSpace, Error, FileStat, Operation, Outcome};
 use coax_server::config::Config;
 use coax_wire::{dialect::Generation, status::Status};
-use pair::{Pair, noise, profile};
+
+use crate::pair::{Pair, noise, profile};
 
 const GENERATIONS: [Generation; 6] = [
     Generation::Core,

@@ -1,5 +1,4 @@
 //! Properties of every run with any stacks, machines and seeds.
-#![allow(clippy::unwrap_used)]
 
 use coax_lab::{
     Ended, Setup, Side, Tap, World,

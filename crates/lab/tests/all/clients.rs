@@ -1,5 +1,4 @@
 //! Several clients of one server.
-#![allow(clippy::unwrap_used)]
 
 use coax_client::Direction;
 use coax_lab::{

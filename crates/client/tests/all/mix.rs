@@ -1,12 +1,4 @@
 //! The data requests of each redirector on the wire are those that the documents describe.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
-
-mod pair;
 
 use coax_client::{
     CopySpec, Error, Operation,
@@ -18,8 +10,9 @@ use coax_wire::{
     header::Header,
     smb::{read, read_andx, read_raw, search, write, write_andx, write_raw},
 };
-use pair::{Pair, noise, profile, users::edited};
 use std::collections::BTreeMap;
+
+use crate::pair::{self, Pair, noise, profile, users::edited};
 
 /// A command, and the bytes of file data that a request of it moves.
 type Request = (u8, u32);

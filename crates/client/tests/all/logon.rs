@@ -1,12 +1,4 @@
 //! Authentication with users and with share passwords.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
-
-mod pair;
 
 use coax_client::{CopySpec, Error, Operation, Unfit, profile::Fact};
 use coax_logon::policy::Policy;
@@ -19,7 +11,8 @@ use coax_wire::{
     block::Block, command, dialect::Generation, header::Header, smb::session_setup_andx,
     status::Status,
 };
-use pair::{
+
+use crate::pair::{
     Pair, profile,
     users::{NOTHING, PASSWORD, admit, ann, as_ann, edited, requests, strict, with_ann},
 };

@@ -1,6 +1,5 @@
 //! The burst into a ring that drops frames (KB Q244826): the published 48 min 43 s, its explanations, and
 //! the thresholds that would distinguish them.
-#![allow(clippy::unwrap_used)]
 
 use coax_lab::{
     Cause, Setup, Side,

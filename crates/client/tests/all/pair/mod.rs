@@ -1,12 +1,4 @@
 //! The client's and the server's engine, connected in virtual time.
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    missing_docs
-)]
 
 pub mod users;
 

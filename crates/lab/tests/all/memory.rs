@@ -1,5 +1,4 @@
 //! The memory use of a run does not depend on the size of the file.
-#![allow(clippy::unwrap_used)]
 
 use std::{path::Path, sync::Arc};
 

@@ -1,8 +1,4 @@
 //! The lab's redirectors send exactly the same requests as the same engine connected directly to the server's engine.
-#![allow(clippy::unwrap_used)]
-
-#[path = "../../client/tests/pair/mod.rs"]
-mod pair;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,7 +8,8 @@ use coax_lab::{
     smb::{CopySetup, ServerParams, copy},
 };
 use coax_wire::{command, time::Span};
-use pair::{Pair, noise, profiles};
+
+use crate::pair::{Pair, noise, profiles};
 
 const LEN: usize = 1_000_000;
 const FILE: &str = "FILE.BIN";

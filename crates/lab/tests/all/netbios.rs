@@ -1,5 +1,4 @@
 //! Copies over NetBEUI, NetBIOS over IPX and direct hosting, by the engines that `coax serve` runs on real interfaces.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use coax_catalog::scenario::Scenario;
 use coax_client::Direction;

@@ -1,5 +1,4 @@
 //! Loss detection and recovery of modern stacks over a link in virtual time.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use coax_lab::{
     Cause, Setup, Side,

@@ -5,14 +5,6 @@
 //! thread shows the other peculiarities: replies of TRANS2 and TRANSACTION with 10 words and parameters directly after
 //! the byte count, a negotiate reply that ends with the challenge, a session set-up reply without strings, a tree
 //! connect reply without a file system, and no OPEN_ANDX of `\PIPE\LANMAN`.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
-
-mod pair;
 
 use coax_client::{CopySpec, Error, Operation, Outcome};
 use coax_logon::{hash, response};
@@ -27,11 +19,12 @@ use coax_wire::{
         write, write_andx,
     },
 };
-use pair::{Pair, noise, profile};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex},
 };
+
+use crate::pair::{Pair, noise, profile};
 
 /// The buffer size that Windows 98 announces ("Windows for Workgroups 3.1a", capture dos-win98-netbeui.pcap).
 const BUFFER: usize = 2920;

@@ -1,5 +1,4 @@
 //! Copies over a Token Ring.
-#![allow(clippy::unwrap_used)]
 
 use coax_lab::{
     Cause, Side,

@@ -1,17 +1,10 @@
 //! Every redirector copies to and from servers of every dialect.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
-
-mod pair;
 
 use coax_client::{CopySpec, Operation, Outcome};
 use coax_server::config::Config;
 use coax_wire::dialect::Generation;
-use pair::{Pair, noise, profiles};
+
+use crate::pair::{Pair, noise, profiles};
 
 const GENERATIONS: [Generation; 6] = [
     Generation::Core,

@@ -3,7 +3,6 @@
 //!
 //! Not comparable: smoltcp's minimum timeout of one second, its fast retransmit (which retransmits everything and
 //! cannot be disabled), its missing silly window avoidance, and its delayed-ACK rules.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod other;
 

@@ -1,12 +1,4 @@
 //! Servers that refuse requests, stop replying, close the connection or send invalid data.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
-
-mod pair;
 
 use coax_client::{
     Changed, CopySpec, Error, Event, JobId, Operation, Outcome,
@@ -20,8 +12,9 @@ use coax_wire::{
     status::Status,
     time::Span,
 };
-use pair::{Pair, noise, profile};
 use std::sync::Arc;
+
+use crate::pair::{Pair, noise, profile};
 
 const LEN: usize = 300_000;
 

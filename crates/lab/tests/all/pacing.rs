@@ -1,5 +1,4 @@
 //! The server limits the windows of old clients (`server.config.pacing`): what that brings, and that it costs no other copy anything.
-#![allow(clippy::unwrap_used)]
 
 use coax_catalog::{files, netbios::Carrier};
 use coax_lab::{

@@ -1,5 +1,4 @@
 //! Copies over a shared Ethernet with other stations.
-#![allow(clippy::unwrap_used)]
 
 use coax_lab::{
     Cause, Setup, Side,
