@@ -1,12 +1,5 @@
 //! The resolver on small crates.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::expect_used,
-    clippy::indexing_slicing
-)]
-
 use std::collections::BTreeMap;
 
 use coax_structure::{Error, Sources, Structure};

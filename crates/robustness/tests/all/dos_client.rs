@@ -3,7 +3,6 @@
 //! Its requests go in byte for byte, but for the TIDs, UIDs and FIDs, which are those that this server gave. Each reply must
 //! be one the client could live with: the same status and the same number of words, or a difference that stands in
 //! [`DIFFERENCES`] with its reason.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use coax_robustness::{
     captures,

@@ -1,5 +1,4 @@
 //! A week in virtual time, and drivers with defects that it must find.
-#![allow(clippy::panic, clippy::unwrap_used)]
 
 use coax_simulation::week::{Defect, week};
 

@@ -1,7 +1,5 @@
 //! The program's own crate is its command line. Decisions are in the crates that own them.
 
-#![allow(clippy::unwrap_used)]
-
 use std::{fs, path::Path};
 
 /// Lines of the program's crate, with its unit tests.

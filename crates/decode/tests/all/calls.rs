@@ -1,5 +1,4 @@
 //! Remote procedure calls and transactions in parts, as real programs sent them, and damaged.
-#![allow(clippy::unwrap_used, clippy::tests_outside_test_module)]
 
 use std::{fs::File, path::Path};
 

@@ -1,5 +1,4 @@
 //! What fuzzing and bad input found, so that it stays found.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use coax_robustness::engine::{
     script::{greet, open},

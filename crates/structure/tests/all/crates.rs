@@ -1,7 +1,5 @@
 //! No crate has import cycles or misplaced implementations.
 
-#![allow(clippy::unwrap_used)]
-
 use std::fs;
 use std::path::Path;
 

@@ -1,6 +1,5 @@
 //! Messages that are cut, oversized, lie, come in the wrong order or name what is not there: an error reply or a clean
 //! close, and nothing leaks. [`World`] checks after every message that replies, limits and tables are sound.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use coax_robustness::{
     captures,

@@ -1,5 +1,4 @@
 //! What fuzzing the redirector's engine found, so that it stays found.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
 
 use coax_client::{Error, Operation};
 use coax_robustness::{

@@ -1,7 +1,5 @@
 //! A change of data needs one place, as CONTRIBUTING.md says.
 
-#![allow(clippy::unwrap_used)]
-
 use std::{
     fs,
     path::{Path, PathBuf},

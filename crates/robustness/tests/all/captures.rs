@@ -1,5 +1,4 @@
 //! Captures from the wild run through every view: nothing panics, and the commands are those tshark sees.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use coax_robustness::{captures, replies, views};
 use std::collections::BTreeMap;

@@ -1,5 +1,4 @@
 //! Runs two thousand programs, and checks that a program depends only on its seed.
-#![allow(clippy::panic, reason = "a failing seed fails the test")]
 
 use coax_simulation::{Failure, STEPS, run, shrink::shortest};
 

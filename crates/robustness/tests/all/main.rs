@@ -1,0 +1,13 @@
+//! The integration tests of coax-robustness. They are one program: each further one costs seconds of linking.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod bad_input;
+mod captures;
+mod client_findings;
+mod dos_client;
+mod findings;

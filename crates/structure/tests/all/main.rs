@@ -1,0 +1,12 @@
+//! The integration tests of coax-structure. They are one program: each further one costs seconds of linking.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod crates;
+mod places;
+mod program;
+mod resolver;
