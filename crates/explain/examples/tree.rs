@@ -1,7 +1,7 @@
 //! Writes a capture of many small files: `cargo run -p coax-explain --example tree 25000 >tree.pcap`.
 
 #[allow(clippy::indexing_slicing)]
-#[path = "../tests/common/many.rs"]
+#[path = "../tests/all/common/many.rs"]
 mod many;
 
 use std::io::Write;

@@ -198,7 +198,7 @@ pub(super) fn around(connection: &Connection) -> Option<String> {
 
 #[cfg(test)]
 #[allow(clippy::indexing_slicing)]
-#[path = "../../../explain/tests/common/many.rs"]
+#[path = "../../../explain/tests/all/common/many.rs"]
 mod small;
 
 #[cfg(test)]

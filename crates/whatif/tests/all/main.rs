@@ -1,0 +1,15 @@
+//! The integration tests of coax-whatif. They are one program: each further one costs seconds of linking.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod buffers;
+mod common;
+mod drawn;
+mod hostile;
+mod late;
+mod pairs;
+mod real;
