@@ -95,9 +95,28 @@ def steps():
             yield f"{page.relative_to(ROOT)} names the step {key}, which does not exist"
 
 
+# as typed, and as words in a list
+FILTER = re.compile(r"""--test\W+all\W+([a-z]\w*)::""")
+
+
+def filters():
+    """Every `--test all NAME::` names a module of such a program: with a filter that matches nothing, cargo runs no test and is content."""
+    programs = list(ROOT.glob("crates/*/tests/all"))
+    modules = {path.stem for program in programs for path in program.iterdir()}
+    named = 0
+    patterns = ["*.md", "docs/**/*.md", "scripts/*", "tests/house/*.py", "crates/**/*.md", "crates/**/*.rs", "crates/**/*.txt"]
+    for path in (path for pattern in patterns for path in ROOT.glob(pattern) if path.is_file()):
+        for name in FILTER.findall(path.read_text()):
+            named += 1
+            if name not in modules:
+                yield f"{path.relative_to(ROOT)} names tests of a module {name}, which does not exist"
+    if not named:
+        yield "no page and no step names a module of tests: the pattern is wrong"
+
+
 def main():
     wrong = [sentence for crate in SANS_IO for check in (without_std, features_without_std) for sentence in check(crate)]
-    wrong += [*sizes(), *claims(), *steps(), *links.missing_in_contents()]
+    wrong += [*sizes(), *claims(), *steps(), *filters(), *links.missing_in_contents()]
     for sentence in wrong:
         print(sentence)
     print(f"{len(wrong)} rules broken")
