@@ -10,7 +10,7 @@ import tarfile
 import tomllib
 from pathlib import Path
 
-from .toolchain import FEATURES, OUT, PROFILE, ROOT, STATIC_TARGETS, STRIPPED, Unavailable, cargo_tool, run, say, static_build, system_program
+from .toolchain import FEATURES, OUT, PROFILE, PROFILE_FOLDER, ROOT, STATIC_TARGETS, STRIPPED, Unavailable, cargo_tool, run, say, static_build, system_program
 
 FILES = OUT / "files"
 LARGEST_BINARY = 12_000_000
@@ -44,13 +44,31 @@ def check_size(path, limit):
 
 def native_binary():
     """The stripped binary for this machine, which the distribution's packages contain."""
+    FILES.mkdir(parents=True, exist_ok=True)
+    if PROFILE == "dev":
+        run(["strip", "-o", FILES / "coax", tested_binary()])
+    else:
+        shutil.copy2(published_binary(), FILES / "coax")
+    return check_size(FILES / "coax", LARGEST_BINARY)
+
+
+def tested_binary():
+    """The binary of the other tests: the one that COAX names, or a build of the whole workspace as in the step `build` of scripts/test.
+
+    A build of other features would take its place, and the next step would build it again.
+    """
+    if given := os.environ.get("COAX"):
+        return Path(given)
+    run(["cargo", "build", "-q", "--locked", "--workspace", "--bins", "--examples"])
+    return target_folder() / "debug" / "coax"
+
+
+def published_binary():
     # Rust's linker for this architecture is lld, which keeps equal functions once
     folded = ["-C", "link-arg=-Wl,--icf=all"] if platform.machine() == "x86_64" else []
     command = ["cargo", "rustc", "-q", "--profile", PROFILE, "--locked", "-p", "coax", *FEATURES, "--bin", "coax", *STRIPPED, *folded]
     run(command, env={**os.environ, "COAX_COMMIT": commit()})
-    FILES.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(target_folder() / PROFILE / "coax", FILES / "coax")
-    return check_size(FILES / "coax", LARGEST_BINARY)
+    return target_folder() / PROFILE / "coax"
 
 
 def static_binary(architecture):
@@ -58,7 +76,7 @@ def static_binary(architecture):
     command, environment = static_build(architecture)
     say(f"static binary for {architecture}")
     run(command, env={**environment, "COAX_COMMIT": commit()})
-    built = Path(environment.get("CARGO_TARGET_DIR", target_folder())) / STATIC_TARGETS[architecture] / PROFILE / "coax"
+    built = Path(environment.get("CARGO_TARGET_DIR", target_folder())) / STATIC_TARGETS[architecture] / PROFILE_FOLDER / "coax"
     kept = OUT / "static" / architecture / "coax"
     kept.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(built, kept)

@@ -3,6 +3,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -11,8 +12,9 @@ TOOLS = Path(os.environ.get("COAX_PACKAGE_TOOLS", ROOT / "target" / "package-too
 # cargo's helper -> its version and options of its installation. A debug build of cargo-deb takes less than half of the time, and packs as
 # fast, because a library in C does it.
 CARGO_TOOLS = {"cargo-deb": ("^3.8", ["--debug"]), "cargo-generate-rpm": ("^0.21", []), "mdbook": ("^0.5", [])}
-# COAX_PACKAGE_PROFILE=trial makes packages for tests without link-time optimization; they are larger and slower
+# COAX_PACKAGE_PROFILE=dev makes packages for tests from builds without optimization; they are several times larger and slower
 PROFILE = os.environ.get("COAX_PACKAGE_PROFILE", "dist")
+PROFILE_FOLDER = "debug" if PROFILE == "dev" else PROFILE
 # cargo does not strip a program whose own package has a setting in the profile
 STRIPPED = ["--", "-C", "strip=symbols"]
 # what packages contain: Parquet would make the program larger than its limit, and the Python package writes it too
@@ -159,12 +161,20 @@ def web_build():
     build = ["--profile", PROFILE, "--locked", "-p", "coax-web", "--target", WEB_TARGET]
     if PROFILE == "dist":
         build += [word for crate in WEB_FASTEST for word in ("--config", f"profile.dist.package.{crate}.opt-level=3")]
-    # wasm-bindgen reads the names of the features that the module needs
-    keep = {f"CARGO_PROFILE_{PROFILE.upper()}_STRIP": "debuginfo"}
+    # wasm-bindgen reads the names of the features that the module needs. The profile dev strips nothing; with another setting it would
+    # build macros again.
+    keep = {} if PROFILE == "dev" else {f"CARGO_PROFILE_{PROFILE.upper()}_STRIP": "debuginfo"}
     if rustup_has(WEB_TARGET):
         return ["cargo", "build", "-q", *build], {**os.environ, **keep}
     environment = debian_environment()
     return [environment["CARGO"], "build", "-q", "-Z", "build-std=std,panic_abort", *build], {**environment, **keep}
+
+
+def soonest():
+    """Options for the profile dev without what it optimizes and without lines in backtraces: tests of the static binary need neither."""
+    packages = tomllib.loads((ROOT / "Cargo.toml").read_text())["profile"]["dev"]["package"]
+    settings = ["debug=0", *(f"package.{name}.opt-level=0" for name in packages)]
+    return [word for setting in settings for word in ("--config", f"profile.dev.{setting}")]
 
 
 def static_build(architecture):
@@ -172,6 +182,8 @@ def static_build(architecture):
     target = STATIC_TARGETS[architecture]
     environment = dict(os.environ)
     build = ["--profile", PROFILE, "--locked", "-p", "coax", *FEATURES, "--target", target]
+    if PROFILE == "dev":
+        build += soonest()
     if rustup_has(target):
         # musl's start-up objects and the linker come with the target; equal functions are kept once
         environment[f"CARGO_TARGET_{target.upper().replace('-', '_')}_LINKER"] = "rust-lld"

@@ -19,7 +19,6 @@ TIERS = {
     LONG: "takes long or needs an idle machine",
 }
 WORKSPACE = ["--locked", "--workspace"]
-TRIAL = {"COAX_PACKAGE_PROFILE": "trial"}
 
 
 @dataclasses.dataclass
@@ -128,10 +127,8 @@ STEPS = [
     Step("build", "binaries for the steps below", CI, ["cargo", "build", "-q", *WORKSPACE, "--bins", "--examples"], 900, cargo=True),
     Step("tests", "unit, scenario and structure tests", QUICK, ["cargo", "test", "--no-fail-fast", *WORKSPACE, "--lib", "--bins", "--tests"],
          1200, after=("install",), cargo=True),
-    Step("packages", "packages that the next steps install", CI, ["scripts/package", "deb", "image", "--skip-unavailable"], 2400,
-         after=("install", "build"), cargo=True, environment=TRIAL),
-    Step("web-page", "the web page for the next step", CI, ["scripts/package", "web", "--skip-unavailable"], 1800, after=("build",), cargo=True,
-         environment=TRIAL),
+    Step("packages", "debug builds of the packages that the next steps use", CI, ["scripts/package", "deb", "image", "web", "--skip-unavailable"], 1800,
+         after=("install", "build"), cargo=True, environment={"COAX_PACKAGE_PROFILE": "dev"}),
     Step("wheel", "the Python package for the next step", CI, ["scripts/package", "wheel", "--skip-unavailable"], 900, after=("build",), cargo=True,
          environment={"COAX_WHEEL_PROFILE": "dev"}),
     Step("lints", "compiler and clippy warnings", QUICK,
@@ -201,7 +198,7 @@ STEPS = [
          impossible=machine.impossible),
     peer("image", "the container image without root", "installed.image", 300, ("--built",), after=("packages",),
          impossible=image.impossible, namespace=True),
-    peer("web", "the web page beside the program, in node and Chromium", "web.main", 600, after=("web-page", "build"), impossible=lambda: no_browser() or no_node()),
+    peer("web", "the web page beside the program, in node and Chromium", "web.main", 600, after=("packages", "build"), impossible=lambda: no_browser() or no_node()),
     peer("python", "the Python package in a fresh environment without Rust", "python.main", 900, after=("wheel", "build")),
     peer("scale", "examples of many machines: xargs, Slurm's array script", "scale.main", 600, after=("build",)),
     peer("notebook", "the notebook runs without an error", "python.notebook", 900, after=("wheel", "build")),

@@ -2,6 +2,7 @@
 import argparse
 import os
 import pwd
+import re
 import shutil
 import subprocess
 import sys
@@ -73,6 +74,9 @@ def examine(runner, archive):
         got = runner.run("smbclient", "//127.0.0.1/SHARE", "-p", PORT, "-N", "-m", "NT1", "--option=client min protocol=NT1", "-c", "get HELLO.TXT -")
         if "hello" not in got.stdout:
             yield f"smbclient: {got.stdout}{got.stderr}"
+        version = runner.must("exec", name, "/usr/bin/coax", "--version")
+        if not re.match(r"coax \d+\.\d+\.\d+ \(commit [0-9a-f]{12}", version):
+            yield f"--version does not name the commit: {version}"
         health = runner.podman("healthcheck", "run", name)
         if health.returncode != 0:
             yield f"the health check fails: {health.stdout}{health.stderr}"
