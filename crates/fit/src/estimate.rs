@@ -8,7 +8,7 @@ use crate::{
     measured::{Measured, Setting},
     posterior::{Point, Posterior, Sampler, sample},
     run::Run,
-    statistics::{correlation, normal, quantile},
+    statistics::{correlation, normal, quantile, range_90},
     unknown::Unknown,
 };
 
@@ -18,9 +18,6 @@ const PREDICTED_POINTS: usize = 96;
 const BAD_FIT: f64 = 1.3;
 /// Two values with a correlation of this are known only together.
 const TOGETHER: f64 = 0.5;
-/// A sample of this size loses rare values, so that its ranges are too narrow: both halves of a range are made this much wider, and by
-/// this part of what was possible before the measurements. Chosen on simulated machines (docs/evidence/fit.md).
-const WIDER: (f64, f64) = (1.1, 0.01);
 /// Most values and measurements, and members of the population.
 const MOST: (usize, usize, usize) = (20, 200, 2000);
 
@@ -65,9 +62,9 @@ pub struct Parameter {
     pub unknown: Unknown,
     /// The median.
     pub value: f64,
-    /// The lower end of the range of 90 %: the 5 % quantile, made wider.
+    /// The lower end of the range that contains it with a probability of 90 %.
     pub low: f64,
-    /// The upper end: the 95 % quantile, made wider.
+    /// The upper end.
     pub high: f64,
     /// Its value in the scenario of [`Estimate::scenario`].
     pub chosen: f64,
@@ -281,7 +278,7 @@ impl Fit<'_, '_> {
         }
         let fitted = self.problem.measured.iter().zip(&chosen.result);
         Ok(Estimate {
-            parameters: parameters(&self.problem.unknowns, &columns, chosen),
+            parameters: parameters(&self.problem.unknowns, &columns, chosen, options.members),
             together: together(&self.problem.unknowns, &columns),
             fitted: fitted
                 .map(|(measured, model)| Fitted {
@@ -315,23 +312,26 @@ impl Fit<'_, '_> {
             .collect();
         let times = self.times(&places, &bases);
         let mut rng = Rng::new(options.seed ^ 0x9ed1);
+        // the populations that a sample keeps are not independent of each other
+        let draws = options.members.min(places.len());
         let deviation = self.deviation;
         let of = |(index, setting): (usize, &Setting)| {
             let column: Vec<Option<f64>> = times
                 .iter()
                 .filter_map(|row| row.get(index).copied())
                 .collect();
-            prediction(setting, &column, deviation, &mut rng)
+            prediction(setting, &column, (draws, deviation), &mut rng)
         };
         Ok(self.problem.wanted.iter().enumerate().map(of).collect())
     }
 }
 
-/// The median of the times, and quantiles of what would be measured.
+/// The median of the times, and the range of what would be measured. So many draws are independent; the logarithms of measured times
+/// have this deviation.
 fn prediction(
     setting: &Setting,
     times: &[Option<f64>],
-    deviation: f64,
+    (draws, deviation): (usize, f64),
     rng: &mut Rng,
 ) -> Prediction {
     let mut known: Vec<f64> = times.iter().copied().flatten().collect();
@@ -342,11 +342,12 @@ fn prediction(
         .flat_map(|time| [(); 32].map(|()| time * (normal(rng) * deviation).exp()))
         .collect();
     measured.sort_by(f64::total_cmp);
+    let [low, high] = range_90(&measured, draws);
     Prediction {
         name: setting.name.clone(),
         seconds: (fails < 0.5).then(|| quantile(&known, 0.5)),
-        low: quantile(&measured, 0.05),
-        high: quantile(&measured, 0.95),
+        low,
+        high,
         fails,
     }
 }
@@ -400,13 +401,18 @@ fn sorted(numbers: &[f64]) -> Vec<f64> {
     sorted
 }
 
-fn parameters<R>(unknowns: &[Unknown], columns: &[Vec<f64>], chosen: &Point<R>) -> Vec<Parameter> {
+fn parameters<R>(
+    unknowns: &[Unknown],
+    columns: &[Vec<f64>],
+    chosen: &Point<R>,
+    draws: usize,
+) -> Vec<Parameter> {
     let each = unknowns.iter().zip(columns).zip(&chosen.at);
     each.map(|((unknown, column), chosen)| {
         let shares = sorted(column);
-        let [low, middle, high] = [0.05, 0.5, 0.95].map(|share| quantile(&shares, share));
-        let [low, high] = [low, high].map(|end| wider(end, middle));
-        let [least, value, most] = [low, middle, high].map(|share| unknown.at(share));
+        let [low, high] = range_90(&shares, draws);
+        let [least, value, most] =
+            [low, quantile(&shares, 0.5), high].map(|share| unknown.at(share));
         Parameter {
             unknown: unknown.clone(),
             value,
@@ -417,13 +423,6 @@ fn parameters<R>(unknowns: &[Unknown], columns: &[Vec<f64>], chosen: &Point<R>) 
         }
     })
     .collect()
-}
-
-/// An end of a range, further away from its middle.
-fn wider(end: f64, middle: f64) -> f64 {
-    let (times, more) = WIDER;
-    let half = end - middle;
-    (middle + half * times + more.copysign(half)).clamp(0.0, 1.0)
 }
 
 fn together(unknowns: &[Unknown], columns: &[Vec<f64>]) -> Vec<Together> {

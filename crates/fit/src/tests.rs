@@ -169,8 +169,7 @@ fn closed(runs: &[Run]) -> Vec<Option<f64>> {
 fn ranges_contain_the_true_values_and_times_as_often_as_they_say() {
     let all = coverage(0..30, 32, closed);
     println!("{all:?}");
-    // 90 % of 90 are 81, of 60 are 54; the lower bounds are four deviations of a binomial distribution away, and ranges of values may
-    // contain more, because they are made wider than those of the sample
+    // 90 % of 90 are 81, of 60 are 54; the lower bounds are four deviations of a binomial distribution away
     assert!(all.values.0 >= 70, "{all:?}");
     assert!((45..60).contains(&all.times.0), "{all:?}");
 }
