@@ -3,8 +3,9 @@
 use crate::constants::{DISCARD_PORT, MAX_EVENTS, MAX_RUN_EVENTS};
 use std::{
     collections::HashMap,
+    fmt,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -36,7 +37,20 @@ pub(crate) struct Bench {
 }
 
 /// See [`Bench::known`].
-pub(crate) type Known = Arc<Mutex<HashMap<String, Result<Observation, Why>>>>;
+#[derive(Clone, Default)]
+pub(crate) struct Known(Arc<Mutex<HashMap<String, Result<Observation, Why>>>>);
+
+impl Known {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Result<Observation, Why>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} runs", self.lock().len())
+    }
+}
 
 impl Bench {
     /// Runs what these values describe, the later before the earlier.
@@ -60,12 +74,11 @@ impl Bench {
         let values: String = values
             .map(|(key, value)| key + "=" + &value + "\n")
             .collect();
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(seen) = known().get(&values) {
+        if let Some(seen) = self.known.lock().get(&values) {
             return seen.clone();
         }
         let seen = self.made(&scenario);
-        known().insert(values, seen.clone());
+        self.known.lock().insert(values, seen.clone());
         seen
     }
 
