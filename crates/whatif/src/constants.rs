@@ -199,6 +199,9 @@ pub(crate) const LOSS_DEVIATIONS: f64 = 1.5;
 /// Bytes of a message without its file data, with the session header, at most.
 pub(crate) const MAX_MESSAGE_HEADER: u64 = 68;
 
+/// What an AndX request or response of data takes of the other side's buffer beside the data, at most: the session header is no part of it.
+pub(crate) const MAX_ANDX_HEADER: u64 = 64;
+
 /// The largest request of SMB1, bytes: the counts of large reads and writes are not used for more.
 pub(crate) const MAX_BLOCK: u64 = 0x2_0000;
 

@@ -1,13 +1,14 @@
 //! What a copy's client, server and TCPs were seen to be and to use, as values of a scenario.
 
 use crate::constants::{
-    MAX_BLOCK, MAX_MESSAGE_HEADER, MAX_STEPS, MIN_BULK_SEGMENTS, MIN_ONE_WAY_RATIO,
-    MIN_PROGRAM_RATIO, MIN_SHOWN_WAY, SPLIT_REQUEST_RATIO, TIMESTAMPS_OPTION, USUAL_CLIENT_BUFFER,
+    MAX_ANDX_HEADER, MAX_BLOCK, MAX_MESSAGE_HEADER, MAX_STEPS, MIN_BULK_SEGMENTS,
+    MIN_ONE_WAY_RATIO, MIN_PROGRAM_RATIO, MIN_SHOWN_WAY, SPLIT_REQUEST_RATIO, TIMESTAMPS_OPTION,
+    USUAL_CLIENT_BUFFER,
 };
 use std::ops::RangeInclusive;
 
 use coax_cause::Cause;
-use coax_explain::report::{Connection, Copy, Direction, Requests, Side, Smb, Transport};
+use coax_explain::report::{Connection, Copy, Direction, Requests, Side, Smb, Transport, Vantage};
 use coax_wire::{dialect::Dialect, time::Span};
 use toml::Value;
 
@@ -299,7 +300,7 @@ fn buffers(sets: &mut Vec<Set>, smb: &Smb, by: Moving<'_>, is_known_client: bool
     // a server without large reads shortens answers to its buffer, whatever the client requested
     let is_large = method == Method::Andx
         && block != server
-        && block.saturating_add(MAX_MESSAGE_HEADER) > server.min(client);
+        && block.saturating_add(MAX_ANDX_HEADER) > server.min(client);
     number(sets, "server.config.max_buffer", server);
     number(sets, "client.profile.buffers.announced", client);
     let mpx = smb.max_mpx.map_or(50, u64::from);
@@ -365,7 +366,7 @@ fn raw(sets: &mut Vec<Set>, direction: Direction, main: &Requests, smb: &Smb) {
 }
 
 /// Requests for data that were outstanding at once. A watch on a folder, or a request before the copy, is none of them:
-/// where answers take no more than the copy did, one waited for the other.
+/// where answers take no more than the copy did, and round trips are seen, one waited for the other.
 fn at_once(connection: &Connection, copy: &Copy, main: &Requests) -> u64 {
     let way = connection.client_rtt.map_or(0, |way| way.0);
     let smb = connection.smb.as_ref();
@@ -374,11 +375,27 @@ fn at_once(connection: &Connection, copy: &Copy, main: &Requests) -> u64 {
         .response_total
         .0
         .saturating_add(main.answered.saturating_mul(way));
-    if (waited as f64) < copy.wall.0 as f64 * 1.1 {
+    if (waited as f64) < copy.wall.0 as f64 * 1.1 && waits_each_time(connection, copy, main) {
         return least;
     }
     let most = smb.map_or(1, |smb| smb.most_outstanding);
-    most.clamp(least, 64)
+    // where a server answers at once, the request that is on its way behind the last is never outstanding at its end
+    let unseen = if connection.vantage == Some(Vantage::Server) {
+        2
+    } else {
+        1
+    };
+    most.clamp(least.max(unseen), 64)
+}
+
+/// Whether requests that follow answers took their round trips: who sends the next request while the last is on its way waits for the
+/// window, the path or the server, and hardly for round trips.
+fn waits_each_time(connection: &Connection, copy: &Copy, main: &Requests) -> bool {
+    let ways = [connection.client_rtt, connection.server_rtt];
+    let round: u64 = ways.into_iter().flatten().map(|way| way.0).sum();
+    let travelled = [Cause::RoundTrips, Cause::Metadata].map(|cause| copy.account.get(cause).0);
+    let travelled: u64 = travelled.into_iter().sum();
+    travelled.saturating_mul(3) >= main.answered.saturating_mul(round)
 }
 
 /// Whether the client usually sends the next request for data before it has the answer: it then arrives less than half a round

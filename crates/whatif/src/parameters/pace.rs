@@ -169,7 +169,8 @@ impl ModelParameters {
         let faster = ETHERNET_PS_PER_BYTE
             .into_iter()
             .find(|ps| ps * 1.2 < self.path_ps)?;
-        if !self.is_weak || !self.path_known || self.is_by_machine() || is_networks(self.path_ps) {
+        let is_networks = is_networks(self.path_ps) || is_about_slowest(self.path_ps);
+        if !self.is_weak || !self.path_known || self.is_by_machine() || is_networks {
             return None;
         }
         let side = match self.direction {
@@ -196,6 +197,11 @@ impl ModelParameters {
 fn is_networks(ps: f64) -> bool {
     let is_of = |network: &f64| (0.97..1.12).contains(&(ps / network));
     ETHERNET_PS_PER_BYTE.iter().any(is_of)
+}
+
+/// Whether it is about the pace of the slowest usual network. The time that answers take varies, so a pace that they tell may be off.
+fn is_about_slowest(ps: f64) -> bool {
+    (0.9..1.0).contains(&(ps / ETHERNET_PS_PER_BYTE[0]))
 }
 
 #[cfg(test)]
