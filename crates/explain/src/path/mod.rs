@@ -216,12 +216,16 @@ impl PathStage {
             let slopes = self.slopes.each_ref().map(Slope::known);
             slopes.into_iter().flatten().min()
         };
+        // what a single packet took is no less than the path takes, so it bounds the pace that a slope shows
+        let by_exchange = || {
+            let single = samples(side).single.known();
+            let single = single.or_else(|| samples(side.other()).single.known());
+            [slopes(), single].into_iter().flatten().min()
+        };
         samples(side)
             .known()
             .or_else(|| samples(side.other()).known())
-            .or_else(slopes)
-            .or_else(|| samples(side).single.known())
-            .or_else(|| samples(side.other()).single.known())
+            .or_else(by_exchange)
     }
 
     /// From now on the path is what another pass measured; after `None`, what this connection shows.
@@ -388,7 +392,7 @@ impl PathStage {
         let Some(last) = last.filter(|_| step.place.inside) else {
             return;
         };
-        if self.is_behind(step.side.other()) || step.len.min(last.len) < TELLING {
+        if self.is_behind(step.side.other()) || step.len < TELLING {
             return;
         }
         let bytes = if step.is_behind { step.wire } else { last.wire };
@@ -401,7 +405,7 @@ impl PathStage {
                 let is_told = step.is_behind && since > last.at;
                 is_told && samples.single.add(step.at - since, bytes)
             }
-            _ => samples.data.add(step.at - last.at, bytes),
+            _ => last.len >= TELLING && samples.data.add(step.at - last.at, bytes),
         };
         if is_new {
             self.derive();

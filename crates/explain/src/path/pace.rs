@@ -1,5 +1,6 @@
 //! How fast the path takes data, by the distances at which its packets come.
 
+use super::TELLING;
 use coax_wire::time::Span;
 
 /// Distances in steps of an eighth of a doubling, of nanoseconds per KiB.
@@ -92,7 +93,7 @@ const CLASS: u64 = 32;
 const LARGEST: u64 = 8192;
 /// Sizes that are looked at.
 const SIZES: usize = 16;
-/// So many sizes have to lie on one line.
+/// So many sizes have to lie on one line; one more of sizes that differ little.
 const ON_A_LINE: usize = 3;
 /// So many exchanges that were faster contradict it: one may have been under way already.
 const CONTRADICTIONS: usize = 3;
@@ -148,13 +149,14 @@ impl Slope {
         let support = |line: &Line| points.iter().filter(|point| line.has(point)).count();
         // sizes that are near to one end of the line agree with it wherever the other end is
         let has_middle = |line: &Line| points.iter().any(|it| line.has(it) && line.is_between(it));
+        let needed = |line: &Line| ON_A_LINE + usize::from(!line.is_telling);
         let best = lines
             .filter(has_middle)
-            .map(|line| (support(&line), line.rise, line.slope))
+            .map(|line| (support(&line), line.rise, line.slope, needed(&line)))
             .max();
         let agreed =
-            best.filter(|(count, ..)| *count >= ON_A_LINE && *count * 3 >= points.len() * 2);
-        self.current = agreed.map_or(0, |(.., slope)| slope);
+            best.filter(|(count, .., needed)| count >= needed && *count * 3 >= points.len() * 2);
+        self.current = agreed.map_or(0, |(_, _, slope, _)| slope);
     }
 
     /// Picoseconds a byte.
@@ -175,6 +177,8 @@ struct Line {
     slope: u64,
     /// What the larger of the two that it was drawn through took longer.
     rise: Span,
+    /// Its sizes differ much, or by a third in time: else what differs may as well be the time that a program took.
+    is_telling: bool,
 }
 
 impl Line {
@@ -188,6 +192,7 @@ impl Line {
         is_clear.then_some(Self {
             from: few,
             to: many.1,
+            is_telling: bytes >= TELLING || rise.0 >= few.0.0 / 3,
             slope,
             rise,
         })
@@ -248,6 +253,23 @@ mod tests {
         let mut pace = Pace::default();
         pace.add(Span(1_000_000), 1000);
         assert_eq!(pace.known(), None);
+    }
+
+    #[test]
+    fn few_sizes_that_differ_little_tell_nothing_unless_they_differ_much_in_time() {
+        let mut slope = Slope::default();
+        // a log-on over 100 Mbit/s, of which the program's own time happens to lie on a line
+        for (time, bytes) in [(827_147, 227), (1_007_255, 320), (1_054_304, 354)] {
+            slope.add(Span(time), bytes);
+        }
+        assert_eq!(slope.known(), None);
+        // the same sizes over a modem
+        let mut slope = Slope::default();
+        for bytes in [227, 290, 354] {
+            slope.add(Span(10_000_000 + bytes * 143_000), bytes);
+        }
+        let took = slope.known().unwrap_or_default();
+        assert!((140_000_000..146_000_000).contains(&took), "{took}");
     }
 
     #[test]
