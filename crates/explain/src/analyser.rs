@@ -302,8 +302,8 @@ impl Analyser {
         let places: Vec<usize> = self.ended.iter().map(|(index, _)| *index).collect();
         let mut copies = Vec::new();
         for (number, (_, ended)) in self.ended.into_iter().enumerate() {
-            let parties = recognise(&ended.connection);
             let stacks = recognise_stacks(&ended.connection);
+            let parties = recognise(&ended.connection, &stacks);
             // frames of sessions may come in any order, and the first of a session has its report
             let is_framed = ended.connection.transport() != Transport::Tcp;
             let session = is_framed.then(|| sessions.remove(&ended.connection.frames.0));

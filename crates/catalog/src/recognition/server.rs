@@ -23,6 +23,8 @@ pub struct ServerFeatures<'a> {
     pub max_mpx: Option<u16>,
     /// The TTL with which its SYN left.
     pub first_ttl: Option<u8>,
+    /// Whose TCP it runs, if only one of `data/stacks-guess.toml` fits.
+    pub tcp: Option<&'a str>,
 }
 
 /// The server that a rule names.
@@ -56,6 +58,8 @@ pub(super) struct ServerRule {
     max_mpx: Option<u16>,
     /// The TTL with which its SYN left.
     first_ttl: Option<u8>,
+    /// Whose TCP it runs.
+    tcp: Option<String>,
     /// The configuration in `data/servers` that is most like it.
     pub(super) config: Option<String>,
     /// The source of the rule.
@@ -100,5 +104,6 @@ impl ServerRule {
             && (self.max_buffer).is_none_or(|size| features.max_buffer == Some(size))
             && (self.max_mpx).is_none_or(|count| features.max_mpx == Some(count))
             && (self.first_ttl).is_none_or(|ttl| features.first_ttl == Some(ttl))
+            && (self.tcp.as_deref()).is_none_or(|who| features.tcp == Some(who))
     }
 }

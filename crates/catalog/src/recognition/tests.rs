@@ -219,3 +219,20 @@ fn a_server_whose_names_were_cut_is_samba_by_its_defaults_and_its_ttl() {
     assert_eq!(kind(Some(128)), None, "Windows has the same limits");
     assert_eq!(kind(None), None);
 }
+
+#[test]
+fn a_lan_manager_on_linux_is_samba_whatever_size_of_messages_it_takes() {
+    let kind = |tcp| {
+        let features = server::ServerFeatures {
+            dialect: Some("LANMAN2.1"),
+            max_buffer: Some(2_920),
+            max_mpx: Some(50),
+            tcp,
+            ..server::ServerFeatures::default()
+        };
+        server::server(&features).map(|found| found.kind)
+    };
+    assert_eq!(kind(Some("Linux")), Some("samba"));
+    assert_eq!(kind(Some("Solaris 2")), Some("lan-manager"));
+    assert_eq!(kind(None), Some("lan-manager"));
+}

@@ -6,7 +6,7 @@ mod server;
 
 pub use client::profiles;
 
-use crate::report::{Connection, Evidence, Party, Sureness};
+use crate::report::{Connection, Evidence, Party, Stack, Sureness};
 
 /// A client that the user names: the redirector of `data/clients`; `None` if there is none of that name.
 pub fn named_client(profile: &str) -> Option<Party> {
@@ -23,14 +23,14 @@ pub fn named_client(profile: &str) -> Option<Party> {
     })
 }
 
-/// Who the client and the server are.
-pub(crate) fn recognise(connection: &Connection) -> [Party; 2] {
+/// Who the client and the server are; the TCP of the server is a clue.
+pub(crate) fn recognise(connection: &Connection, [_, server_tcp]: &[Stack; 2]) -> [Party; 2] {
     let Some(smb) = &connection.smb else {
         return <[Party; 2]>::default();
     };
     [
         client::recognise(connection, smb),
-        server::recognise(connection, smb),
+        server::recognise(connection, smb, server_tcp),
     ]
 }
 

@@ -3,11 +3,15 @@
 use coax_catalog::recognition::{ServerFeatures, server};
 
 use super::native::native;
-use crate::report::{Connection, Evidence, Party, Smb, Sureness, Transport};
+use crate::report::{Connection, Evidence, Party, Smb, Stack, Sureness, Transport};
 
-pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
+pub(super) fn recognise(connection: &Connection, smb: &Smb, tcp: &Stack) -> Party {
     let said = native(&smb.server_system);
     let evidence = seen(connection, smb, said.as_deref());
+    let only_tcp = match tcp.who.as_slice() {
+        [who] => Some(who.as_str()),
+        _ => None,
+    };
     let lan_man = smb.server_system.as_ref().map(|said| said.1.as_str());
     let found = server(&ServerFeatures {
         native: said.as_deref(),
@@ -18,6 +22,7 @@ pub(super) fn recognise(connection: &Connection, smb: &Smb) -> Party {
         first_ttl: connection.habits[1]
             .greeting
             .map(|greeting| greeting.initial_ttl()),
+        tcp: only_tcp,
     });
     let Some(found) = found else {
         return Party {
