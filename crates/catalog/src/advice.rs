@@ -46,6 +46,9 @@ pub struct Rule {
     pub title: String,
     /// The causes that it reduces; none: it is about a connection and not about a copy.
     pub causes: Vec<String>,
+    /// Causes that it also shortens; they count for the minimum share, and not for its place among others.
+    #[serde(default)]
+    pub also: Vec<String>,
     /// Minimum share of these causes in a copy's time, per cent.
     #[serde(default = "default_share")]
     pub least_share: f64,

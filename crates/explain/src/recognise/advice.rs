@@ -62,6 +62,8 @@ pub struct Entry {
     pub id: String,
     title: String,
     causes: Vec<Cause>,
+    /// Causes that it also shortens, which do not count for its place among others.
+    also: Vec<Cause>,
     least_share: f64,
     when: Vec<Condition>,
     why: String,
@@ -94,6 +96,7 @@ impl Entry {
         let changes = rule.changes.into_iter().map(Written::new);
         Ok(Self {
             causes: rule.causes.iter().map(cause).collect::<Result<_, _>>()?,
+            also: rule.also.iter().map(cause).collect::<Result<_, _>>()?,
             when: conditions.collect::<Result<_, _>>()?,
             id: rule.id,
             title: rule.title,
@@ -136,12 +139,12 @@ impl Entry {
         if self.causes.is_empty() {
             return None;
         }
-        let spent = |cause: &Cause| account.get(*cause).0;
-        let share = self.causes.iter().map(spent).sum::<u64>() as f64 / wall.0.max(1) as f64;
+        let all = self.causes.iter().chain(&self.also);
+        let share = share_of(all.clone(), account, wall);
         if share * 100.0 < self.least_share || !self.holds(facts) {
             return None;
         }
-        let cause = self.causes.iter().copied().max_by_key(spent);
+        let cause = all.copied().max_by_key(|cause| account.get(*cause).0);
         self.told(facts, cause.unwrap_or(Cause::Unattributed), share)
     }
 
@@ -251,19 +254,34 @@ pub fn advise(capture: &Capture, copy: &Copy) -> Vec<Advice> {
     advise_account(&Facts::of(capture, copy), &copy.account, copy.wall)
 }
 
-/// The same for a copy of which these are the facts, that took `wall` and whose time is `account`.
-pub fn advise_account(facts: &Facts, account: &Account, wall: Span) -> Vec<Advice> {
-    let mut found: Vec<(usize, Advice)> = entries()
-        .iter()
-        .filter_map(|entry| Some((entry.when.len(), entry.for_account(facts, account, wall)?)))
-        .collect();
-    most_promising_first(&mut found);
-    found.into_iter().map(|(_, advice)| advice).collect()
+/// The part of `wall` that these causes took.
+fn share_of<'a>(causes: impl Iterator<Item = &'a Cause>, account: &Account, wall: Span) -> f64 {
+    let spent = causes.map(|cause| account.get(*cause).0);
+    spent.sum::<u64>() as f64 / wall.0.max(1) as f64
 }
 
-/// Advice, and how much it asks for.
-fn most_promising_first(found: &mut [(usize, Advice)]) {
-    found.sort_by(|(asked, a), (other, b)| b.share.total_cmp(&a.share).then(other.cmp(asked)));
+/// The same for a copy of which these are the facts, that took `wall` and whose time is `account`.
+pub fn advise_account(facts: &Facts, account: &Account, wall: Span) -> Vec<Advice> {
+    let told = |entry: &Entry| {
+        Some(Found {
+            share: share_of(entry.causes.iter(), account, wall),
+            asked: entry.when.len(),
+            advice: entry.for_account(facts, account, wall)?,
+        })
+    };
+    most_promising_first(entries().iter().filter_map(told).collect())
+}
+
+/// Advice, the share of its own causes, and how much it asks for.
+struct Found {
+    share: f64,
+    asked: usize,
+    advice: Advice,
+}
+
+fn most_promising_first(mut found: Vec<Found>) -> Vec<Advice> {
+    found.sort_by(|a, b| b.share.total_cmp(&a.share).then(b.asked.cmp(&a.asked)));
+    found.into_iter().map(|one| one.advice).collect()
 }
 
 /// What can be done about a slow operation, what asks for most first.
@@ -272,10 +290,15 @@ pub fn advise_operation(capture: &Capture, operation: &Operation) -> Vec<Advice>
         return Vec::new();
     };
     let facts = facts_of(connection, operation);
-    let told = |entry: &Entry| Some((entry.when.len(), entry.for_operation(&facts)?));
-    let mut found: Vec<(usize, Advice)> = entries().iter().filter_map(told).collect();
-    most_promising_first(&mut found);
-    found.into_iter().map(|(_, advice)| advice).collect()
+    let told = |entry: &Entry| {
+        let advice = entry.for_operation(&facts)?;
+        Some(Found {
+            share: advice.share,
+            asked: entry.when.len(),
+            advice,
+        })
+    };
+    most_promising_first(entries().iter().filter_map(told).collect())
 }
 
 /// What else is amiss: of each connection by its place, what an entry without causes says. It took no copy's time, or
@@ -350,7 +373,7 @@ mod tests {
     #[test]
     fn what_is_against_more_time_comes_first_and_of_equals_what_asks_for_more() {
         let advice = only(ENTRY).for_connection(&facts(None)).unwrap();
-        let mut found: Vec<_> = [
+        let found = [
             ("low", 9, 0.2),
             ("equal", 1, 0.5),
             ("more", 3, 0.5),
@@ -358,18 +381,18 @@ mod tests {
         ]
         .map(|(id, asked, share)| {
             let id = id.to_owned();
-            (
+            let advice = Advice {
+                id,
+                ..advice.clone()
+            };
+            Found {
+                share,
                 asked,
-                Advice {
-                    id,
-                    share,
-                    ..advice.clone()
-                },
-            )
-        })
-        .to_vec();
-        most_promising_first(&mut found);
-        let order: Vec<_> = found.iter().map(|(_, advice)| advice.id.as_str()).collect();
+                advice,
+            }
+        });
+        let found = most_promising_first(found.into_iter().collect());
+        let order: Vec<_> = found.iter().map(|advice| advice.id.as_str()).collect();
         assert_eq!(order, ["high", "more", "equal", "low"]);
     }
 }

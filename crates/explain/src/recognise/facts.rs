@@ -35,6 +35,7 @@ impl Facts {
                 facts.negotiated(smb);
                 facts.used(smb);
                 facts.block_of_buffer();
+                facts.answering(connection, copy);
             }
         }
         facts
@@ -93,6 +94,17 @@ impl Facts {
             facts.used(smb);
         }
         facts
+    }
+
+    /// For how much of the copy the server had a whole request to answer: what responses took, less the way there and back of each.
+    fn answering(&mut self, connection: &Connection, copy: &Copy) {
+        let way = connection.server_rtt.map_or(0, |way| way.0);
+        let own = copy.requests.iter().filter(|row| !row.waits).map(|row| {
+            let ways = row.answered.saturating_mul(way);
+            row.response_total.0.saturating_sub(ways)
+        });
+        let percent = own.sum::<u64>() as f64 * 100.0 / copy.wall.0.max(1) as f64;
+        self.set("server.answering", percent.min(100.0));
     }
 
     /// A fact; `None` of what is not known.

@@ -73,6 +73,7 @@ const WORDS: &[Word] = words! {
     Number "block.largest" "the most that one of them moved, bytes";
     Number "block.count" "how many moved data, of all kinds";
     Number "block.response-ms" "half of the answers to them took no longer, ms";
+    Number "server.answering" "part of the copy in which the server had a whole request to answer, percent: responses less a round trip each";
     Number "read.core.count" "READ and LOCK_AND_READ in the copy";
     Number "read.andx.count" "READ_ANDX in the copy";
     Number "read.raw.count" "READ_RAW in the copy";
