@@ -67,6 +67,9 @@ pub struct Rule {
     /// Values beside them that may be as right, with which the copy takes longer: the predicted range includes it.
     #[serde(default)]
     pub lab_slowest: toml::Table,
+    /// The same, with which the copy is faster.
+    #[serde(default)]
+    pub lab_fastest: toml::Table,
     /// A copy that the rule is for.
     pub case: Case,
 }

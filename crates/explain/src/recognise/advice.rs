@@ -51,6 +51,8 @@ pub struct Advice {
     pub lab: Vec<(String, toml::Value)>,
     /// Values beside them that may be as right, with which the copy takes longer.
     pub lab_slowest: Vec<(String, toml::Value)>,
+    /// The same, with which it is faster.
+    pub lab_fastest: Vec<(String, toml::Value)>,
     /// Packets to look at.
     pub frames: Vec<u64>,
 }
@@ -71,6 +73,7 @@ pub struct Entry {
     source: String,
     lab: Vec<(String, toml::Value)>,
     lab_slowest: Vec<(String, toml::Value)>,
+    lab_fastest: Vec<(String, toml::Value)>,
 }
 
 /// All entries: the rules of `data/advice`.
@@ -106,6 +109,7 @@ impl Entry {
             source: rule.source,
             lab: rule.lab.into_iter().collect(),
             lab_slowest: rule.lab_slowest.into_iter().collect(),
+            lab_fastest: rule.lab_fastest.into_iter().collect(),
         })
     }
 
@@ -117,6 +121,11 @@ impl Entry {
     /// Values beside those of `lab`, with which the copy takes longer.
     pub fn lab_slowest(&self) -> &[(String, toml::Value)] {
         &self.lab_slowest
+    }
+
+    /// The same, with which it is faster.
+    pub fn lab_fastest(&self) -> &[(String, toml::Value)] {
+        &self.lab_fastest
     }
 
     /// Where it is written.
@@ -195,6 +204,7 @@ impl Entry {
             source: self.source.clone(),
             lab: self.lab.clone(),
             lab_slowest: self.lab_slowest.clone(),
+            lab_fastest: self.lab_fastest.clone(),
             frames,
         })
     }

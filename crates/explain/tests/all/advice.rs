@@ -20,7 +20,12 @@ fn the_lab_takes_what_every_entry_wants_tried() {
     let mut tried = 0;
     for entry in entries() {
         let mut scenario = Scenario::new(&entry.id);
-        for (path, value) in entry.lab().iter().chain(entry.lab_slowest()) {
+        for (path, value) in entry
+            .lab()
+            .iter()
+            .chain(entry.lab_slowest())
+            .chain(entry.lab_fastest())
+        {
             scenario
                 .set(path, value.clone())
                 .unwrap_or_else(|error| panic!("{}: {error}", entry.id));

@@ -271,6 +271,7 @@ mod tests {
                 source: "smb.conf(5)".to_owned(),
                 lab: Vec::new(),
                 lab_slowest: Vec::new(),
+                lab_fastest: Vec::new(),
                 frames: vec![5, 17],
             },
             predicted: None,

@@ -48,7 +48,7 @@ fn of_copy(capture: &Capture, copy: &Copy, suggestions: &mut [Suggestion]) -> Pr
     };
     for one in suggestions.iter_mut().take(MAX_CHANGES) {
         if !one.advice.lab.is_empty() {
-            one.predicted = range_of(&model, &one.advice.lab, &one.advice.lab_slowest);
+            one.predicted = all_of(&model, &[one]);
         }
     }
     let measured = copy.wall.0 as f64 / 1e9;
@@ -57,9 +57,10 @@ fn of_copy(capture: &Capture, copy: &Copy, suggestions: &mut [Suggestion]) -> Pr
     let tried: Vec<&Suggestion> = suggestions.iter().filter(predicted).collect();
     let changes: Vec<_> = tried.iter().map(|one| one.advice.lab.clone()).collect();
     let pair = model.best_pair(&changes).and_then(|pair| {
-        let [one, other] = pair.which.map(|which| tried.get(which));
-        let ids = [one?.advice.id.clone(), other?.advice.id.clone()];
-        Some((ids, pair.range))
+        let [one, other] = pair.which.map(|which| tried.get(which).copied());
+        let both = [one?, other?];
+        let range = all_of(&model, &both).unwrap_or(pair.range);
+        Some((both.map(|one| one.advice.id.clone()), range))
     });
     Prediction {
         baseline: Ok(model.baseline()),
@@ -67,37 +68,40 @@ fn of_copy(capture: &Capture, copy: &Copy, suggestions: &mut [Suggestion]) -> Pr
     }
 }
 
-/// How long the copy takes with these changes. `slowest` has values of some of them that the advice does not know better: they widen
+/// How long the copy takes with these changes. `bounds` have values of some of them that the advice does not know better: they widen
 /// the range.
-fn range_of(model: &Model, changes: &[Setting], slowest: &[Setting]) -> Option<Range> {
-    let range = model.predict(changes).ok()?;
-    if slowest.is_empty() {
-        return Some(range);
+fn range_of(model: &Model, changes: &[Setting], bounds: [&[Setting]; 2]) -> Option<Range> {
+    let mut range = model.predict(changes).ok()?;
+    for bound in bounds.into_iter().filter(|bound| !bound.is_empty()) {
+        let is_other = |key: &String| bound.iter().all(|(bound, _)| bound != key);
+        let kept = changes.iter().filter(|(key, _)| is_other(key));
+        let changes: Vec<_> = kept.chain(bound).cloned().collect();
+        if let Ok(other) = model.predict(&changes) {
+            range.low = range.low.min(other.low);
+            range.high = range.high.max(other.high);
+        }
     }
-    let is_other = |key: &String| slowest.iter().all(|(slow, _)| slow != key);
-    let kept = changes.iter().filter(|(key, _)| is_other(key));
-    let slowest: Vec<_> = kept.chain(slowest).cloned().collect();
-    let high = model.predict(&slowest).map_or(range.high, |slow| slow.high);
-    Some(Range {
-        high: range.high.max(high),
-        ..range
-    })
+    Some(range)
 }
 
 /// The predicted time of a copy with all of these suggestions; `None` if none of them was simulated. Where two change the same
 /// value, the first counts, as in a diff of files.
 pub fn together(capture: &Capture, copy: &Copy, suggestions: &[&Suggestion]) -> Option<Range> {
-    let is_simulated = |one: &&&Suggestion| one.predicted.is_some();
-    let simulated: Vec<_> = suggestions.iter().filter(is_simulated).collect();
-    if let [one] = simulated.as_slice() {
-        return one.predicted;
+    let simulated = suggestions.iter().copied();
+    let simulated: Vec<_> = simulated.filter(|one| one.predicted.is_some()).collect();
+    match simulated.as_slice() {
+        [] => None,
+        [one] => one.predicted,
+        several => all_of(&Model::of(capture, copy).ok()?, several),
     }
-    let changes = first_of_each(simulated.iter().flat_map(|one| &one.advice.lab));
-    let slowest = first_of_each(simulated.iter().flat_map(|one| &one.advice.lab_slowest));
-    if changes.is_empty() {
-        return None;
-    }
-    range_of(&Model::of(capture, copy).ok()?, &changes, &slowest)
+}
+
+/// The same in this model. Where two change the same value, the first counts.
+fn all_of(model: &Model, suggestions: &[&Suggestion]) -> Option<Range> {
+    let changes = first_of_each(suggestions.iter().flat_map(|one| &one.advice.lab));
+    let slowest = first_of_each(suggestions.iter().flat_map(|one| &one.advice.lab_slowest));
+    let fastest = first_of_each(suggestions.iter().flat_map(|one| &one.advice.lab_fastest));
+    range_of(model, &changes, [&slowest, &fastest])
 }
 
 /// The settings without later values of the same key.
