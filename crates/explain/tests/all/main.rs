@@ -1,4 +1,4 @@
-//! The integration tests of coax-explain. They are one program: each further one costs seconds of linking.
+//! The integration tests of coax-explain. They are one program: each further one costs a second of linking and 30 MB.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
