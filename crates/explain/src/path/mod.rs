@@ -24,11 +24,8 @@ use crate::timeline::{Advance, SentSegment, Side, noise, of, of_mut, sum};
 use lateness::Lateness;
 use model::Path;
 use neighbours::OtherLoad;
-use pace::{Pace, Slope};
+use pace::{Pace, Slope, TELLING};
 use utilisation::{PathShape, Utilisation};
-
-/// Shorter segments tell too little of the path's pace.
-const TELLING: u64 = 400;
 
 /// The last packet with data: whose it was, how long (also on the wire), and how many of its side came without one of the
 /// other's between.

@@ -1,8 +1,9 @@
 //! How fast the path takes data, by the distances at which its packets come.
 
-use super::TELLING;
 use coax_wire::time::Span;
 
+/// Shorter segments, and sizes that differ by less, tell too little of the path's pace, bytes.
+pub(super) const TELLING: u64 = 400;
 /// Distances in steps of an eighth of a doubling, of nanoseconds per KiB.
 const BUCKETS: usize = 256;
 /// So many distances have to be known before anything is said.
