@@ -350,7 +350,7 @@ impl<'w> BlockWriter<'w> {
     /// Begins a block with an AndX head that names no further command; the chain patches it.
     pub fn begin_andx(out: &'w mut Writer) -> Self {
         let block = Self::begin(out);
-        block.out.u8(NO_ANDX).u8(0).u16(0);
+        block.out.bytes(&[NO_ANDX, 0, 0, 0]);
         block
     }
 

@@ -124,6 +124,15 @@ impl Header {
     /// # Errors
     /// [`Error::NotSmb`], [`Error::Short`].
     pub fn parse(message: &[u8]) -> Result<Self> {
+        // Of a slice with a constant length, the compiler omits the checks of each field.
+        match message.first_chunk::<HEADER_LEN>() {
+            Some(whole) => Self::decode(whole),
+            None => Self::decode(message),
+        }
+    }
+
+    #[inline(always)]
+    fn decode(message: &[u8]) -> Result<Self> {
         let mut r = Reader::new(message);
         if r.array::<4>("protocol")? != PROTOCOL {
             return Err(Error::NotSmb);
@@ -154,18 +163,25 @@ impl Header {
 
     /// Appends the 32 bytes.
     pub fn emit(&self, out: &mut Writer) {
-        out.bytes(&PROTOCOL)
-            .u8(self.command)
-            .u32(self.status)
-            .u8(self.flags.0)
-            .u16(self.flags2.0);
-        out.u16((self.pid.0 >> 16) as u16)
-            .bytes(&self.signature)
-            .u16(0);
-        out.u16(self.tid.0)
-            .u16((self.pid.0 & 0xffff) as u16)
-            .u16(self.uid.0)
-            .u16(self.mid.0);
+        out.bytes(&self.to_bytes());
+    }
+
+    /// The 32 bytes.
+    pub fn to_bytes(&self) -> [u8; HEADER_LEN] {
+        let mut bytes = [0; HEADER_LEN];
+        bytes[..4].copy_from_slice(&PROTOCOL);
+        bytes[4] = self.command;
+        bytes[STATUS_OFFSET..9].copy_from_slice(&self.status.to_le_bytes());
+        bytes[9] = self.flags.0;
+        bytes[10..12].copy_from_slice(&self.flags2.0.to_le_bytes());
+        let [pid_0, pid_1, pid_2, pid_3] = self.pid.0.to_le_bytes();
+        bytes[12..SIGNATURE_OFFSET].copy_from_slice(&[pid_2, pid_3]);
+        bytes[SIGNATURE_OFFSET..22].copy_from_slice(&self.signature);
+        bytes[24..26].copy_from_slice(&self.tid.0.to_le_bytes());
+        bytes[26..28].copy_from_slice(&[pid_0, pid_1]);
+        bytes[28..30].copy_from_slice(&self.uid.0.to_le_bytes());
+        bytes[30..].copy_from_slice(&self.mid.0.to_le_bytes());
+        bytes
     }
 
     /// Whether strings in this message are UTF-16LE.

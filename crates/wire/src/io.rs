@@ -171,6 +171,11 @@ impl Writer {
         self.bytes(&value.to_le_bytes())
     }
 
+    /// Appends 16-bit little-endian numbers at once.
+    pub fn u16s<const N: usize>(&mut self, values: [u16; N]) -> &mut Self {
+        self.bytes(values.map(u16::to_le_bytes).as_flattened())
+    }
+
     /// Appends bytes.
     pub fn bytes(&mut self, value: &[u8]) -> &mut Self {
         self.buf.extend_from_slice(value);

@@ -115,8 +115,6 @@ impl Reply {
 
     /// Writes the header into its space.
     pub(super) fn put_header(&mut self, header: &Header) {
-        let mut bytes = Writer::with_capacity(HEADER_LEN);
-        header.emit(&mut bytes);
-        self.out.patch(0, bytes.as_slice());
+        self.out.patch(0, &header.to_bytes());
     }
 }

@@ -121,14 +121,9 @@ impl Response {
 pub fn emit_response(count: u32, remaining: u16, out: &mut Writer) {
     let data_offset = out.len() + 1 + 24 + 2 + 1;
     let mut block = BlockWriter::begin_andx(out);
-    let words = block.words();
-    words
-        .u16(remaining)
-        .u16(0)
-        .u16(0)
-        .u16(count as u16)
-        .u16(data_offset as u16);
-    words.u16((count >> 16) as u16).zeros(8);
+    let (low, high) = (count as u16, (count >> 16) as u16);
+    let words = [remaining, 0, 0, low, data_offset as u16, high, 0, 0, 0, 0];
+    block.words().u16s(words);
     block.bytes().u8(0);
     block.finish(count as usize);
 }

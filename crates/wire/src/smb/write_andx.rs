@@ -158,12 +158,8 @@ impl Response {
 /// Appends the reply: the number of bytes written, and the bytes available in a pipe.
 pub fn emit_response(count: u32, available: u16, out: &mut Writer) {
     let mut block = BlockWriter::begin_andx(out);
-    block
-        .words()
-        .u16(count as u16)
-        .u16(available)
-        .u16((count >> 16) as u16)
-        .u16(0);
+    let (low, high) = (count as u16, (count >> 16) as u16);
+    block.words().u16s([low, available, high, 0]);
     block.finish(0);
 }
 
