@@ -68,15 +68,18 @@ impl TreeTable {
         }
     }
 
-    /// Caches the decision of [`Self::authorize`] for a session, until [`Self::forget`].
-    pub fn remember(&mut self, tid: Tid, session: &Session) {
-        let Some(tree) = self.trees.get_mut(&tid.0) else {
-            return;
-        };
-        if !tree.decided.iter().any(|(id, _)| *id == session.id) {
-            let access = tree.decide(session);
+    /// As [`Self::authorize`], and caches the decision until [`Self::forget`].
+    ///
+    /// # Errors
+    /// As [`Self::authorize`].
+    pub fn admit(&mut self, tid: Tid, session: &Session) -> Result<()> {
+        let access = self.authorize(tid, session)?.access;
+        if let Some(tree) = self.trees.get_mut(&tid.0)
+            && !tree.decided.iter().any(|(id, _)| *id == session.id)
+        {
             tree.decided.push((session.id, access));
         }
+        Ok(())
     }
 
     /// Removes the cached decisions of a session that ended or passed to another user.

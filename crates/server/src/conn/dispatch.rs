@@ -120,17 +120,20 @@ fn check(needs: Needs, call: &mut Call<'_>) -> Result<()> {
     if call.conn.client.dialect.is_none() {
         return Err(Status::INVALID_SMB.into());
     }
-    let (has_session, has_tree) = (
-        call.session().is_ok(),
-        call.conn.trees.is_connected(call.header.tid),
-    );
+    let has_tree = |call: &Call<'_>| call.conn.trees.is_connected(call.header.tid);
     match needs {
         Needs::Nothing | Needs::Dialect => Ok(()),
         Needs::Session => call.session().map(drop),
-        Needs::TreeAlone if has_tree => Ok(()),
+        Needs::TreeAlone if has_tree(call) => Ok(()),
         Needs::TreeAlone => Err(Status::BAD_TID.into()),
-        Needs::File if !has_session || !has_tree => Err(Status::INVALID_HANDLE.into()),
-        Needs::Tree | Needs::File => call.admit(),
+        Needs::Tree => call.admit(),
+        // Only an error pays for the question whether session or tree is missing.
+        Needs::File => match call.admit() {
+            Err(_) if call.session().is_err() || !has_tree(call) => {
+                Err(Status::INVALID_HANDLE.into())
+            }
+            outcome => outcome,
+        },
     }
 }
 

@@ -71,12 +71,9 @@ impl Call<'_> {
     /// # Errors
     /// As [`Context::authorize`].
     pub fn admit(&mut self) -> Result<()> {
-        self.tree()?;
         let (conn, header) = (&mut *self.conn, self.header);
-        if let Some(session) = conn.sessions.find(header.uid) {
-            conn.trees.remember(header.tid, session);
-        }
-        Ok(())
+        let session = conn.sessions.find(header.uid).ok_or(Status::BAD_UID)?;
+        conn.trees.admit(header.tid, session)
     }
 
     /// The share of the header's TID.

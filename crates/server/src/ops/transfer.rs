@@ -34,13 +34,17 @@ impl Read {
     }
 }
 
-/// An open with the right for this I/O.
+/// An open with the right for this I/O, and what the I/O needs of it, so that it is looked up by its FID once.
 #[derive(Clone, Debug)]
 struct Ready {
+    fid: Fid,
     file: Arc<dyn VfsFile>,
     open: OpenId,
+    obeys_locks: bool,
     sendfile: bool,
     reserves: bool,
+    written: bool,
+    known: KnownLength,
 }
 
 /// Reads up to `len` bytes at `offset`; fewer only at the end of the file.
@@ -49,15 +53,18 @@ struct Ready {
 /// `INVALID_HANDLE`, `ACCESS_DENIED`, `FILE_LOCK_CONFLICT`, `INVALID_DEVICE_REQUEST` on folders; file system errors.
 pub fn read(call: &mut Call<'_>, fid: Fid, offset: u64, len: usize) -> Result<Read> {
     let ready = ready(call, fid, access::READ_DATA)?;
-    check_locks(call, fid, ready.open, offset, len as u64, false)?;
+    check_locks(call, &ready, offset, len as u64, false)?;
     if len == 0 {
         return Ok(Read { tail: Tail::None });
     }
+    let fid = ready.fid;
     let read = fetch(call.conn, ready, offset, len)?;
-    let fid = call.file(fid)?.fid;
     let end = offset.saturating_add(read.len() as u64);
-    call.file_mut(fid)?.moved.add_read(read.len());
-    call.conn.files.reposition(fid, |opened| {
+    let files = &mut call.conn.files;
+    if let Some(opened) = files.find_mut(fid) {
+        opened.moved.add_read(read.len());
+    }
+    files.reposition(fid, |opened| {
         opened.position = end;
         opened.stream.position = end;
     });
@@ -123,29 +130,28 @@ pub fn write_part(call: &mut Call<'_>, fid: Fid, offset: u64, data: &[u8]) -> Re
         return Ok(spooled);
     }
     let ready = ready(call, fid, access::WRITE_DATA | access::APPEND_DATA)?;
-    check_locks(call, fid, ready.open, offset, data.len() as u64, true)?;
+    check_locks(call, &ready, offset, data.len() as u64, true)?;
     if data.is_empty() {
         return Ok(0);
     }
-    let resizes = prepare_write(call, fid, &ready)?;
+    let resizes = prepare_write(call, &ready)?;
     let end = offset.saturating_add(data.len() as u64);
-    let size = reserve_gap(call, fid, &ready, ((offset, end), resizes))?;
+    let size = reserve_gap(call, &ready, ((offset, end), resizes))?;
     let written = match ready.file.write_at(offset, data) {
         Ok(()) => data.len(),
         Err((0, error)) => return Err(error.into()),
         Err((written, _)) => written,
     };
-    let fid = call.file(fid)?.fid;
     let end = offset.saturating_add(written as u64);
-    call.conn
-        .files
-        .reposition(fid, |opened| opened.stream.position = end);
-    let opened = call.file_mut(fid)?;
-    opened.moved.add_written(written);
-    opened.stream.known = KnownLength {
-        bytes: size.max(end),
-        resizes,
-    };
+    let files = &mut call.conn.files;
+    files.reposition(ready.fid, |opened| opened.stream.position = end);
+    if let Some(opened) = files.find_mut(ready.fid) {
+        opened.moved.add_written(written);
+        opened.stream.known = KnownLength {
+            bytes: size.max(end),
+            resizes,
+        };
+    }
     Ok(written)
 }
 
@@ -154,13 +160,11 @@ pub fn write_part(call: &mut Call<'_>, fid: Fid, offset: u64, data: &[u8]) -> Re
 /// Returns a lower bound of the file's length.
 fn reserve_gap(
     call: &Call<'_>,
-    fid: Fid,
     ready: &Ready,
     ((offset, end), resizes): ((u64, u64), u64),
 ) -> Result<u64> {
-    let known = call.file(fid)?.stream.known;
-    let known = if known.resizes == resizes {
-        known.bytes
+    let known = if ready.known.resizes == resizes {
+        ready.known.bytes
     } else {
         0
     };
@@ -190,7 +194,7 @@ fn or_give_back(call: &Call<'_>, ready: &Ready, reserved: VfsResult<()>) -> VfsR
 /// As [`write`].
 pub fn check_write(call: &Call<'_>, fid: Fid, offset: u64, len: u64) -> Result<()> {
     let ready = ready(call, fid, access::WRITE_DATA | access::APPEND_DATA)?;
-    check_locks(call, fid, ready.open, offset, len, true)
+    check_locks(call, &ready, offset, len, true)
 }
 
 /// Reports once that an earlier write-behind on this FID has failed.
@@ -198,6 +202,9 @@ pub fn check_write(call: &Call<'_>, fid: Fid, offset: u64, len: u64) -> Result<(
 /// # Errors
 /// That failure; `INVALID_HANDLE`.
 pub fn report_failure(call: &mut Call<'_>, fid: Fid) -> Result<()> {
+    if call.file(fid)?.stream.failed.is_none() {
+        return Ok(());
+    }
     match call.file_mut(fid)?.stream.failed.take() {
         Some(status) => Err(status.into()),
         None => Ok(()),
@@ -212,8 +219,8 @@ pub fn set_len(call: &mut Call<'_>, fid: Fid, len: u64) -> Result<()> {
     let ready = ready(call, fid, access::WRITE_DATA | access::APPEND_DATA)?;
     let before = ready.file.stat()?;
     let (from, to) = (before.size.min(len), before.size.max(len));
-    check_locks(call, fid, ready.open, from, to.saturating_sub(from), true)?;
-    prepare_change(call, fid, ready.open, NotifyFilter::SIZE)?;
+    check_locks(call, &ready, from, to.saturating_sub(from), true)?;
+    prepare_change(call, &ready, NotifyFilter::SIZE)?;
     match before.size == len {
         true => {}
         false if ready.reserves => or_give_back(call, &ready, ready.file.set_len(len))?,
@@ -270,10 +277,14 @@ fn ready(call: &Call<'_>, fid: Fid, rights: u32) -> Result<Ready> {
     }
     let options = &opened.share.options;
     Ok(Ready {
+        fid: opened.fid,
         file: file.clone(),
         open,
+        obeys_locks: options.locking && options.strict_locking,
         sendfile: options.use_sendfile && !call.conn.signing.is_active(),
         reserves: options.strict_allocate,
+        written: opened.written,
+        known: opened.stream.known,
     })
 }
 
@@ -284,18 +295,11 @@ fn reads_for_execution(call: &Call<'_>, opened: &OpenFile, rights: u32) -> bool 
         && call.header.flags2.has(Flags2::READ_IF_EXECUTE)
 }
 
-fn check_locks(
-    call: &Call<'_>,
-    fid: Fid,
-    open: OpenId,
-    offset: u64,
-    len: u64,
-    write: bool,
-) -> Result<()> {
-    let options = &call.file(fid)?.share.options;
-    if !options.locking || !options.strict_locking || len == 0 {
+fn check_locks(call: &Call<'_>, ready: &Ready, offset: u64, len: u64, write: bool) -> Result<()> {
+    if !ready.obeys_locks || len == 0 {
         return Ok(());
     }
+    let open = ready.open;
     let pid = (call.header.pid.0 & 0xffff) as u16;
     let range = LockRange {
         offset,
@@ -314,21 +318,24 @@ fn check_locks(
 }
 
 /// Before a write: as before any change, and records the time of the first write.
-fn prepare_write(call: &mut Call<'_>, fid: Fid, ready: &Ready) -> Result<u64> {
-    if !call.file(fid)?.written {
+fn prepare_write(call: &mut Call<'_>, ready: &Ready) -> Result<u64> {
+    if !ready.written {
         let (now, before) = (call.now, ready.file.stat()?);
         call.conn
             .server
             .locked(|tables| tables.note_write(now, ready.open, &before));
     }
-    prepare_change(call, fid, ready.open, NotifyFilter::LAST_WRITE)
+    prepare_change(call, ready, NotifyFilter::LAST_WRITE)
 }
 
 /// Before a change of the contents: breaks others' read caches, notifies watchers, and marks the open as changed. An
 /// open that lost data in a failed sync cannot change anything.
-fn prepare_change(call: &mut Call<'_>, fid: Fid, open: OpenId, what: NotifyFilter) -> Result<u64> {
-    let opened = call.file_mut(fid)?;
-    let first = !core::mem::replace(&mut opened.written, true);
+fn prepare_change(call: &mut Call<'_>, ready: &Ready, what: NotifyFilter) -> Result<u64> {
+    let open = ready.open;
+    let first = !ready.written;
+    if let Some(opened) = call.conn.files.find_mut(ready.fid).filter(|_| first) {
+        opened.written = true;
+    }
     call.conn.server.locked(|tables| {
         let resizes = tables.begin_write(open)?;
         tables.before_write(open);
