@@ -267,8 +267,10 @@ pub(super) struct Pool {
 impl Pool {
     /// Whether clients wait, or will soon wait, for a free thread. The `inside` threads that are in a share's disk come
     /// in addition to the others.
-    pub(super) fn is_crowded(&self, inside: usize) -> bool {
-        self.busy.load(Ordering::Relaxed) >= self.threads.saturating_add(inside)
+    pub(super) fn is_crowded(&self, inside: impl FnOnce() -> usize) -> bool {
+        let busy = self.busy.load(Ordering::Relaxed);
+        // Counting the others costs more than this, and usually there are threads enough without them.
+        busy >= self.threads && busy >= self.threads.saturating_add(inside())
     }
 
     /// Number of jobs given to a thread so far.

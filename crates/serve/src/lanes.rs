@@ -7,10 +7,7 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::{
-        Arc, PoisonError, RwLock,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, PoisonError, RwLock},
     task::Poll,
 };
 
@@ -23,7 +20,6 @@ pub(super) struct Lanes {
     /// Shares that a reload removes keep their lane: they may come back.
     shares: RwLock<Vec<(ShareId, Arc<Semaphore>)>>,
     several: Arc<Semaphore>,
-    inside: Arc<AtomicUsize>,
     /// Passes of each lane.
     most: usize,
 }
@@ -33,21 +29,20 @@ pub(super) struct Lanes {
 pub(super) struct Pass {
     reach: Reach,
     /// `None` for work that accesses no disk.
-    permit: Option<(OwnedSemaphorePermit, Arc<AtomicUsize>)>,
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Pass {
+    fn new(reach: Reach, permit: Option<OwnedSemaphorePermit>) -> Self {
+        Self {
+            reach,
+            _permit: permit,
+        }
+    }
+
     /// The disks that the pass covers.
     pub(super) fn reach(&self) -> Reach {
         self.reach
-    }
-}
-
-impl Drop for Pass {
-    fn drop(&mut self) {
-        if let Some((_, inside)) = &self.permit {
-            inside.fetch_sub(1, Ordering::Relaxed);
-        }
     }
 }
 
@@ -58,7 +53,6 @@ impl Lanes {
         Self {
             shares: RwLock::new(shares.map(|share| (share, lane())).collect()),
             several: lane(),
-            inside: Arc::default(),
             most: passes.max(1),
         }
     }
@@ -76,24 +70,18 @@ impl Lanes {
     /// How many passes are free in all lanes.
     #[cfg(test)]
     pub(super) fn passes(&self) -> usize {
-        let shares = self.shares.read().unwrap_or_else(PoisonError::into_inner);
-        let lanes = shares.iter().map(|(_, lane)| lane);
-        lanes
-            .chain([&self.several])
-            .map(|lane| lane.available_permits())
-            .sum()
+        self.sum(Semaphore::available_permits)
     }
 
-    /// The number of passes in use.
+    /// The number of passes in use. It looks at every lane; a count of its own would cost each request more.
     pub(super) fn inside(&self) -> usize {
-        self.inside.load(Ordering::Relaxed)
+        self.sum(|lane| self.in_use(lane))
     }
 
     /// The number of passes in use in a share's lane.
     pub(super) fn load(&self, share: ShareId) -> usize {
         let lane = self.lane(Reach::Share(share));
-        let free = lane.map_or(self.most, |lane| lane.available_permits());
-        self.most.saturating_sub(free)
+        lane.map_or(0, |lane| self.in_use(&lane))
     }
 
     /// A pass, if one is free.
@@ -102,7 +90,7 @@ impl Lanes {
             None => None,
             Some(lane) => Some(lane.try_acquire_owned().ok()?),
         };
-        Some(self.pass(reach, permit))
+        Some(Pass::new(reach, permit))
     }
 
     /// Waits for a pass: first come, first served.
@@ -112,7 +100,7 @@ impl Lanes {
             // The lanes are never closed.
             Some(lane) => lane.acquire_owned().await.ok(),
         };
-        self.pass(reach, permit)
+        Pass::new(reach, permit)
     }
 
     /// Waits for the first free pass of any lane of `shares`.
@@ -123,7 +111,7 @@ impl Lanes {
         let mut waiting: Vec<(Reach, Waiting)> = Vec::new();
         for reach in lanes {
             match self.lane(reach) {
-                None => return self.pass(reach, None),
+                None => return Pass::new(reach, None),
                 Some(lane) => waiting.push((reach, Box::pin(lane.acquire_owned()))),
             }
         }
@@ -136,15 +124,17 @@ impl Lanes {
             Poll::Pending
         });
         let (reach, permit) = first.await;
-        self.pass(reach, permit)
+        Pass::new(reach, permit)
     }
 
-    fn pass(&self, reach: Reach, permit: Option<OwnedSemaphorePermit>) -> Pass {
-        let permit = permit.map(|permit| {
-            self.inside.fetch_add(1, Ordering::Relaxed);
-            (permit, self.inside.clone())
-        });
-        Pass { reach, permit }
+    fn in_use(&self, lane: &Semaphore) -> usize {
+        self.most.saturating_sub(lane.available_permits())
+    }
+
+    fn sum(&self, of: impl Fn(&Semaphore) -> usize) -> usize {
+        let shares = self.shares.read().unwrap_or_else(PoisonError::into_inner);
+        let lanes = shares.iter().map(|(_, lane)| lane);
+        lanes.chain([&self.several]).map(|lane| of(lane)).sum()
     }
 
     fn lane(&self, reach: Reach) -> Option<Arc<Semaphore>> {

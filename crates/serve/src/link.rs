@@ -373,7 +373,7 @@ impl Link {
             if !ready {
                 return Ok(TurnOutcome::Idle);
             }
-            let crowded = self.host.pool.is_crowded(self.host.lanes.inside());
+            let crowded = self.host.pool.is_crowded(|| self.host.lanes.inside());
             if crowded && (self.host.clock.now() - began).as_millis() >= TURN_MS {
                 return Ok(TurnOutcome::Again);
             }
