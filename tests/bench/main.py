@@ -33,7 +33,7 @@ def parse():
     parser.add_argument("--only", default="", help="cases whose name contains one of these, with commas")
     parser.add_argument("--subjects", default="coax,smbd,floor", help="leave one out to measure the other alone")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/evidence/performance.md")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/evidence/performance.md; with --only its rows")
     return parser.parse_args()
 
 
@@ -190,6 +190,16 @@ def write_page(table):
     write_between(START, END, table)
 
 
+def renewed(table):
+    """The page's table with the rows of `table` in their places."""
+    def name(line):
+        return tuple(line.split("|")[1:3])
+
+    rows = {name(line): line for line in table.splitlines() if line.startswith("|")}
+    page = PAGE.read_text().partition(START)[2].partition(END)[0].strip("\n")
+    return "\n".join(rows.get(name(line), line) for line in page.splitlines())
+
+
 def write_between(start, end, table):
     """Puts a table on the page, in place of what stands between two marks."""
     head, _, rest = PAGE.read_text().partition(start)
@@ -216,7 +226,7 @@ def main():
     table = markdown(rows, arguments.runs)
     print(json.dumps(rows) if arguments.json else table)
     if arguments.write:
-        write_page(table)
+        write_page(renewed(table) if arguments.only else table)
     return 0
 
 
