@@ -391,10 +391,11 @@ fn at_once(connection: &Connection, copy: &Copy, main: &Requests) -> u64 {
 /// Whether requests that follow answers took their round trips: who sends the next request while the last is on its way waits for the
 /// window, the path or the server, and hardly for round trips.
 fn waits_each_time(connection: &Connection, copy: &Copy, main: &Requests) -> bool {
-    let ways = [connection.client_rtt, connection.server_rtt];
-    let round: u64 = ways.into_iter().flatten().map(|way| way.0).sum();
-    let travelled = [Cause::RoundTrips, Cause::Metadata].map(|cause| copy.account.get(cause).0);
-    let travelled: u64 = travelled.into_iter().sum();
+    let [client, server] =
+        [connection.client_rtt, connection.server_rtt].map(|way| way.map_or(0, |way| way.0));
+    let round = client.saturating_add(server);
+    let spent = |cause| copy.account.get(cause).0;
+    let travelled = spent(Cause::RoundTrips).saturating_add(spent(Cause::Metadata));
     travelled.saturating_mul(3) >= main.answered.saturating_mul(round)
 }
 

@@ -103,7 +103,8 @@ impl Facts {
             let ways = row.answered.saturating_mul(way);
             row.response_total.0.saturating_sub(ways)
         });
-        let percent = own.sum::<u64>() as f64 * 100.0 / copy.wall.0.max(1) as f64;
+        let own = own.fold(0_u64, u64::saturating_add);
+        let percent = own as f64 * 100.0 / copy.wall.0.max(1) as f64;
         self.set("server.answering", percent.min(100.0));
     }
 
