@@ -59,7 +59,7 @@ pub(super) struct ServerRule {
     /// The TTL with which its SYN left.
     first_ttl: Option<u8>,
     /// Whose TCP it runs.
-    tcp: Option<String>,
+    pub(super) tcp: Option<String>,
     /// The configuration in `data/servers` that is most like it.
     pub(super) config: Option<String>,
     /// The source of the rule.

@@ -221,6 +221,17 @@ fn a_server_whose_names_were_cut_is_samba_by_its_defaults_and_its_ttl() {
 }
 
 #[test]
+fn every_tcp_that_a_server_rule_names_is_a_known_stack() {
+    let known = |who: &str| stack::rules().iter().any(|rule| rule.who == who);
+    let named = server::rules()
+        .iter()
+        .filter_map(|rule| rule.tcp.as_deref());
+    let named: Vec<&str> = named.collect();
+    assert!(!named.is_empty());
+    assert!(named.iter().all(|who| known(who)), "{named:?}");
+}
+
+#[test]
 fn a_lan_manager_on_linux_is_samba_whatever_size_of_messages_it_takes() {
     let kind = |tcp| {
         let features = server::ServerFeatures {
