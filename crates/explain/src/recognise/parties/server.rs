@@ -7,11 +7,11 @@ use crate::report::{Connection, Evidence, Party, Smb, Stack, Sureness, Transport
 
 pub(super) fn recognise(connection: &Connection, smb: &Smb, tcp: &Stack) -> Party {
     let said = native(&smb.server_system);
-    let evidence = seen(connection, smb, said.as_deref());
     let only_tcp = match tcp.who.as_slice() {
         [who] => Some(who.as_str()),
         _ => None,
     };
+    let evidence = seen(connection, smb, said.as_deref(), only_tcp);
     let lan_man = smb.server_system.as_ref().map(|said| said.1.as_str());
     let found = server(&ServerFeatures {
         native: said.as_deref(),
@@ -45,7 +45,12 @@ pub(super) fn recognise(connection: &Connection, smb: &Smb, tcp: &Stack) -> Part
     }
 }
 
-fn seen(connection: &Connection, smb: &Smb, said: Option<&str>) -> Vec<Evidence> {
+fn seen(
+    connection: &Connection,
+    smb: &Smb,
+    said: Option<&str>,
+    tcp: Option<&str>,
+) -> Vec<Evidence> {
     let mut all = Vec::new();
     let mut add = |what: String, frame: Option<u64>| all.push(Evidence { what, frame });
     if let Some(said) = said {
@@ -64,8 +69,9 @@ fn seen(connection: &Connection, smb: &Smb, said: Option<&str>) -> Vec<Evidence>
     let [_, side] = &connection.sides;
     let is_tcp = connection.transport() == Transport::Tcp;
     if let (true, Some(mss), [_, habits]) = (is_tcp, side.mss, &connection.habits) {
+        let whose = tcp.map_or("TCP".to_owned(), |who| format!("TCP of {who}"));
         add(
-            format!("TCP: MSS {mss}, window up to {}", side.max_window),
+            format!("{whose}: MSS {mss}, window up to {}", side.max_window),
             habits.syn,
         );
     }
