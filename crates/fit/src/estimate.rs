@@ -326,8 +326,8 @@ impl Fit<'_, '_> {
     }
 }
 
-/// The median of the times, and the range of what would be measured. So many draws are independent; the logarithms of measured times
-/// have this deviation.
+/// The median of the times, and the range that contains 90 % of measurements. `draws` is the number of independent draws, `deviation` that of
+/// the logarithm of a measured time.
 fn prediction(
     setting: &Setting,
     times: &[Option<f64>],

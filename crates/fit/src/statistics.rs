@@ -13,9 +13,9 @@ pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
     low + (high - low) * place.fract()
 }
 
-/// The ends between which 90 % of further numbers are expected, if the sorted ones are as good as so many independent draws: between
-/// neighbours of n draws, n + 1 gaps with equal chances, lies 1 / (n + 1) (Weibull's plotting positions; type 6 of Hyndman and Fan 1996).
-/// Quantiles of the sample itself would contain only 86 % with 48 draws.
+/// The range that is expected to contain 90 % of further numbers. `draws` is the number of independent draws that the sorted numbers are
+/// worth. A further draw falls with the same probability, 1 / (n + 1), between any two neighbours of n draws (Weibull's plotting
+/// positions; type 6 of Hyndman and Fan 1996). The quantiles of 48 draws from 5 to 95 % would contain only 86 %.
 pub(crate) fn range_90(sorted: &[f64], draws: usize) -> [f64; 2] {
     let draws = draws.max(2) as f64;
     let share = ((0.05 * (draws + 1.0) - 1.0) / (draws - 1.0)).max(0.0);

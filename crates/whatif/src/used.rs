@@ -2,8 +2,8 @@
 
 use crate::constants::{
     MAX_ANDX_HEADER, MAX_BLOCK, MAX_MESSAGE_HEADER, MAX_STEPS, MIN_BULK_SEGMENTS,
-    MIN_ONE_WAY_RATIO, MIN_PROGRAM_RATIO, MIN_SHOWN_WAY, SPLIT_REQUEST_RATIO, TIMESTAMPS_OPTION,
-    USUAL_CLIENT_BUFFER,
+    MIN_ONE_WAY_RATIO, MIN_PROGRAM_RATIO, MIN_SHOWN_WAY, SERIAL_ROUND_TRIPS, SPLIT_REQUEST_RATIO,
+    TIMESTAMPS_OPTION, USUAL_CLIENT_BUFFER,
 };
 use std::ops::RangeInclusive;
 
@@ -388,15 +388,15 @@ fn at_once(connection: &Connection, copy: &Copy, main: &Requests) -> u64 {
     most.clamp(least.max(unseen), 64)
 }
 
-/// Whether requests that follow answers took their round trips: who sends the next request while the last is on its way waits for the
-/// window, the path or the server, and hardly for round trips.
+/// Whether the client waited a round trip for each answer. A client that sends the next request while the last one is on its way waits for
+/// the window, the path or the server instead.
 fn waits_each_time(connection: &Connection, copy: &Copy, main: &Requests) -> bool {
     let [client, server] =
         [connection.client_rtt, connection.server_rtt].map(|way| way.map_or(0, |way| way.0));
     let round = client.saturating_add(server);
     let spent = |cause| copy.account.get(cause).0;
     let travelled = spent(Cause::RoundTrips).saturating_add(spent(Cause::Metadata));
-    travelled.saturating_mul(3) >= main.answered.saturating_mul(round)
+    travelled.saturating_mul(SERIAL_ROUND_TRIPS) >= main.answered.saturating_mul(round)
 }
 
 /// Whether the client usually sends the next request for data before it has the answer: it then arrives less than half a round

@@ -94,8 +94,10 @@ const CLASS: u64 = 32;
 const LARGEST: u64 = 8192;
 /// Sizes that are looked at.
 const SIZES: usize = 16;
-/// So many sizes have to lie on one line; one more of sizes that differ little.
+/// The number of sizes that must lie on one line. If the sizes differ little, one more must.
 const ON_A_LINE: usize = 3;
+/// Sizes also differ enough if the largest takes this part (one third) of the smallest one's time longer: a program's own time varies less.
+const TELLING_RISE: u64 = 3;
 /// So many exchanges that were faster contradict it: one may have been under way already.
 const CONTRADICTIONS: usize = 3;
 
@@ -193,7 +195,7 @@ impl Line {
         is_clear.then_some(Self {
             from: few,
             to: many.1,
-            is_telling: bytes >= TELLING || rise.0 >= few.0.0 / 3,
+            is_telling: bytes >= TELLING || rise.0 >= few.0.0 / TELLING_RISE,
             slope,
             rise,
         })

@@ -2,7 +2,7 @@
 
 use crate::constants::{
     DEFAULT_PS_PER_BYTE, ETHERNET_PS_PER_BYTE, FRAME_OVERHEAD, MIN_FRAME, MIN_WIDE_AREA_RTT,
-    PRIOR_PENALTY,
+    PRIOR_PENALTY, SLOWEST_NETWORK_RATIO,
 };
 use coax_explain::report::Direction;
 
@@ -201,7 +201,7 @@ fn is_networks(ps: f64) -> bool {
 
 /// Whether it is about the pace of the slowest usual network. The time that answers take varies, so a pace that they tell may be off.
 fn is_about_slowest(ps: f64) -> bool {
-    (0.9..1.0).contains(&(ps / ETHERNET_PS_PER_BYTE[0]))
+    (SLOWEST_NETWORK_RATIO..1.0).contains(&(ps / ETHERNET_PS_PER_BYTE[0]))
 }
 
 #[cfg(test)]
@@ -312,5 +312,11 @@ mod tests {
         let more = likeliest.think[0] - weak.think[0];
         assert!((more - 548.0 * 4096.0).abs() < 1.0, "{more}");
         assert_eq!(likeliest.think[1], weak.think[1]);
+        // a little faster than 10 Mbit/s: the answers varied
+        let near = ModelParameters {
+            is_weak: true,
+            ..guess(762.0, 4130.0)
+        };
+        assert_eq!(near.clone().likeliest(1460).path_ps, near.path_ps);
     }
 }
