@@ -1,4 +1,4 @@
-"""The families of copies that are used for development. `held_families` has those that nobody inspects."""
+"""Families of copies that are used for development, as those of `far_families` are. `held_families` has those that nobody inspects."""
 from explain.drawing import ALL_SERVERS, LARGE, MBIT, MS, OTHERS, PIPELINED, PROFILES, SERIAL, both_ways, combined, log_uniform, pair, path, put_only, registry, verb
 
 FAMILIES = {}

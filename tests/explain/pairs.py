@@ -7,14 +7,13 @@ import collections
 import contextlib
 import dataclasses
 import json
-import random
 import shutil
 import statistics
 import subprocess
 import tempfile
 from pathlib import Path
 
-from explain import copying, scenario
+from explain import copying, held_families, scenario
 from explain.programs import JCIFS
 from peers import subject
 
@@ -70,9 +69,9 @@ CHANGES = (
 )
 QUEUE = ("deeper-queue", "losses-on-the-way")
 TRIED = {advice for change in CHANGES for advice in change.advice} | set(QUEUE)
-FAMILIES = ("nagle", "small-requests", "client-window", "server-window", "send-buffer", "no-raw", "synchronous", "signed", "old-clients", "shallow-queue")
-# families that nobody inspects, for an exam
-HELD_OUT = ("nagle-far", "nagle-server", "small-requests-far", "small-buffers", "window-near-product", "send-limits", "raw-loss", "synchronous-far",
+# of the families for development; those that nobody inspects are named in held_families
+FAMILIES = ("nagle", "small-requests", "client-window", "server-window", "send-buffer", "no-raw", "synchronous", "signed", "old-clients", "shallow-queue",
+            "nagle-far", "nagle-server", "small-requests-far", "small-buffers", "window-near-product", "send-limits", "raw-loss", "synchronous-far",
             "signed-far", "old-clients-far", "two-packet-queue")
 DEEP_MS = 300
 
@@ -93,15 +92,8 @@ def changed(to):
 
 def choose(seed, count, lacking, development=False, part=""):
     """So many scenarios to which a change applies, of families whose names contain `part`. Development: from no family that is held out."""
-    families = [name for name in (*FAMILIES, *(() if development else HELD_OUT)) if part in name]
-    random.Random(f"pairs/{seed}").shuffle(families)
-    found, turn = [], 0
-    while len(found) < count and turn < 20 * count:
-        drawn = scenario.draw(families[turn % len(families)], 5_000_000 + seed * 10_000 + turn // len(families))
-        turn += 1
-        if changed(drawn) and not {drawn.server, drawn.client} & set(lacking):
-            found.append(drawn)
-    return found
+    names = [name for name in (*FAMILIES, *(() if development else held_families.FOR_PAIRS)) if part in name]
+    return scenario.choose(seed, count, lacking=lacking, names=names, of=changed, order="pairs", first=5_000_000)
 
 
 def advised(path, port):
@@ -162,6 +154,14 @@ def prediction(advice, ids):
     return next((known[one] for one in ids if known.get(one)), None)
 
 
+def as_at_client(predicted, wall_s, before):
+    """The prediction for the time that the client sees: at the server, the copy begins later and ends earlier, by a round trip together."""
+    if not predicted:
+        return None
+    unseen = min(max(before.wall_s - wall_s, 0), before.scenario.round_trip_s)
+    return [seconds + unseen for seconds in predicted]
+
+
 def example(wanted, scratch, keep=None, repeat=1):
     """Rows of one scenario: a change and an end each."""
     before, said = made(wanted, scratch, keep, repeat)
@@ -169,10 +169,10 @@ def example(wanted, scratch, keep=None, repeat=1):
     best = min(times, key=lambda name: times[name][1])
     gains = times[best][1] < before.wall_s * (1 - WORTH)
     for end in ENDS:
-        advice_, _ = said[end]
+        advice_, wall_s = said[end]
         first = advice_[0][0] if advice_ else None
         for name, (ids, seconds, spread) in times.items():
-            predicted = prediction(advice_, ids)
+            predicted = as_at_client(prediction(advice_, ids), wall_s, before)
             yield {"copy": wanted.name, "held_out": scenario.held_out(wanted.family), "end": end, "change": name, "before_s": before.wall_s,
                    "truth_s": seconds, "spread": spread, "port": before.port, "predicted_s": predicted, "advised": any(one in ids for one, _ in advice_), "first": first,
                    "best": name == best, "first_right": first in times[best][0] if gains else first is None}

@@ -1,12 +1,13 @@
 """Random copies from a seed. A `Scenario` is plain data: replace a field to get the same copy with one thing changed."""
+import collections
 import dataclasses
+import itertools
 import random
 
-from explain import held_families
+from explain import families, far_families, held_families
 from explain.drawing import HABITS, MBIT, MS, OTHERS, PROFILES, SERVERS, WORKS_WITH, log_uniform
-from explain.families import FAMILIES as DEVELOPMENT
 
-FAMILIES = {**DEVELOPMENT, **held_families.FAMILIES}
+FAMILIES = {**families.FAMILIES, **far_families.FAMILIES, **held_families.FAMILIES}
 SMALLEST, LARGEST = 12_000, 30_000_000
 
 
@@ -120,14 +121,25 @@ def size_for(scenario, seconds):
     return int(min(max(min(limits) * seconds, SMALLEST), LARGEST))
 
 
-def choose(seed, count, wanted=None, lacking=()):
-    """So many scenarios, from all families in turn."""
-    names = sorted(name for name in FAMILIES if wanted is None or wanted(name))
-    random.Random(f"order/{seed}").shuffle(names)
-    found, turn = [], 0
-    while len(found) < count and turn < 20 * count:
-        scenario = draw(names[turn % len(names)], seed * 10_000 + turn // len(names))
-        turn += 1
-        if not {scenario.server, scenario.client, scenario.beside} & set(lacking):
+def in_turn(names, order):
+    """The names again and again in a random order, every other one of a held-out family."""
+    groups = [[name for name in sorted(names) if held_out(name) == held] for held in (False, True)]
+    for group in groups:
+        random.Random(order).shuffle(group)
+    turns = [itertools.cycle(group) for group in groups if group]
+    return itertools.chain.from_iterable(zip(*turns))
+
+
+def choose(seed, count, wanted=None, lacking=(), names=None, of=None, order="order", first=0):
+    """So many scenarios, from all families that are wanted or from these names, those that `of` accepts."""
+    names = names or [name for name in FAMILIES if wanted is None or wanted(name)]
+    drawn = collections.Counter()
+    found = []
+    for name in itertools.islice(in_turn(names, f"{order}/{seed}"), 20 * count):
+        scenario = draw(name, first + seed * 10_000 + drawn[name])
+        drawn[name] += 1
+        if not {scenario.server, scenario.client, scenario.beside} & set(lacking) and (of is None or of(scenario)):
             found.append(scenario)
+        if len(found) == count:
+            break
     return found

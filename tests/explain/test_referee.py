@@ -1,9 +1,10 @@
 """The referee's rules on hand-made events, and on random ones: `python -m unittest explain.test_referee`."""
 import random
 import struct
+import types
 import unittest
 
-from explain import account, referee, scenario, user_space
+from explain import account, families, far_families, held_families, pairs, referee, scenario, user_space
 from explain.bench import DOWN, UP, Message, Packet
 from explain.ktrace import Call, Probe
 
@@ -308,10 +309,26 @@ class Scenarios(unittest.TestCase):
         self.assertEqual(scenario.choose(3, 50), scenario.choose(3, 50))
         self.assertNotEqual(scenario.choose(3, 50), scenario.choose(4, 50))
 
-    def test_half_of_the_families_are_held_out_and_share_no_name_with_the_others(self):
-        held = set(filter(scenario.held_out, scenario.FAMILIES))
-        self.assertGreaterEqual(len(held) * 2, len(scenario.FAMILIES))
-        self.assertFalse(held & set(scenario.DEVELOPMENT))
+    def test_half_of_the_copies_are_of_held_out_families(self):
+        for count in (50, 300):
+            self.assertEqual(sum(scenario.held_out(one.family) for one in scenario.choose(3, count)), count // 2)
+        self.assertAlmostEqual(sum(scenario.held_out(one.family) for one in pairs.choose(3, 24, ())), 12, delta=3)
+
+    def test_no_family_has_the_name_of_another(self):
+        names = [*families.FAMILIES, *far_families.FAMILIES, *held_families.FAMILIES]
+        self.assertEqual(len(names), len(set(names)))
+
+    def test_development_takes_no_held_out_family(self):
+        self.assertFalse([one for one in pairs.choose(3, 30, (), development=True) if scenario.held_out(one.family)])
+        self.assertFalse([one for one in scenario.choose(3, 30, lambda name: not scenario.held_out(name)) if scenario.held_out(one.family)])
+
+    def test_a_prediction_at_the_server_gets_the_round_trip_that_it_cannot_see(self):
+        before = types.SimpleNamespace(wall_s=2.0, scenario=scenario.Scenario("", 0, up={"before": 30_000_000}, down={"after": 30_000_000}))
+        shifted = lambda wall_s: [round(one, 3) for one in pairs.as_at_client([0.5, 0.6, 0.8], wall_s, before)]
+        self.assertEqual(shifted(1.95), [0.55, 0.65, 0.85])
+        self.assertEqual(shifted(1.0), [0.56, 0.66, 0.86])
+        self.assertEqual(shifted(2.5), [0.5, 0.6, 0.8])
+        self.assertIsNone(pairs.as_at_client(None, 1.95, before))
 
     def test_every_family_draws_what_its_programs_can_do(self):
         for name in scenario.FAMILIES:
