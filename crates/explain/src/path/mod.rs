@@ -27,6 +27,9 @@ use neighbours::OtherLoad;
 use pace::{Pace, Slope, TELLING};
 use utilisation::{PathShape, Utilisation};
 
+/// A pace is no longer than that of round trips and this part of it, by which the shortest round trip may be too long.
+const ROUND_MARGIN: u64 = 8;
+
 /// The last packet with data: whose it was, how long (also on the wire), and how many of its side came without one of the
 /// other's between.
 #[derive(Clone, Copy, Debug)]
@@ -85,12 +88,16 @@ struct PaceSamples {
     acks: Pace,
     /// By the time until the first acknowledgment of a burst.
     burst: Pace,
+    /// By round trips, one after the other, whatever was in flight before: the path is not slower.
+    rounds: Pace,
     /// By packets of which each may have waited for the acknowledgment of the one before.
     single: Pace,
     /// More than one segment was acknowledged at once.
     is_acked_in_bunches: bool,
     /// When and where its data began that was sent when nothing was in flight, until something of it is acknowledged.
     burst_start: Option<(Time, u64)>,
+    /// The same of the data whose round trip is measured, until enough of it is acknowledged.
+    round_start: Option<(Time, u64)>,
     /// The last new acknowledgment.
     last_ack: Option<NewAck>,
 }
@@ -100,7 +107,9 @@ impl PaceSamples {
     fn known(&self) -> Option<u64> {
         let paced = self.data.known().max(self.acks.known());
         let known = [paced, self.burst.known()];
-        known.into_iter().flatten().min()
+        let known = known.into_iter().flatten().min()?;
+        let most = self.rounds.known().map(|most| most + most / ROUND_MARGIN);
+        Some(most.map_or(known, |most| known.min(most)))
     }
 }
 
@@ -247,6 +256,8 @@ impl PathStage {
         let known = of_mut(&mut self.ways, side);
         if known.is_none_or(|known| way.time < known.time) {
             *known = Some(way);
+            // what they took longer was less than it is from now on
+            of_mut(&mut self.samples, side.other()).rounds = Pace::default();
             self.derive();
         }
     }
@@ -356,30 +367,52 @@ impl PathStage {
         PathShape::new(round, leg.carrying(1000).0, !leg.is_behind)
     }
 
-    /// `side` sent data from `start` when nothing of it was in flight.
-    pub(crate) fn begin_burst(&mut self, side: Side, at: Time, start: u64) {
-        of_mut(&mut self.samples, side).burst_start = Some((at, start));
+    /// `side` sent data from `start`. `is_first`: nothing of it was in flight.
+    pub(crate) fn begin_burst(&mut self, side: Side, at: Time, start: u64, is_first: bool) {
+        let samples = of_mut(&mut self.samples, side);
+        if is_first {
+            samples.burst_start = Some((at, start));
+        }
+        samples.round_start.get_or_insert((at, start));
     }
 
-    /// Data of `side` was acknowledged. An acknowledgment of more than one segment is not delayed: what it took longer
-    /// than that of a SYN shows the pace.
+    /// Data of `side` was acknowledged. An acknowledgment of more than one segment is not delayed: if they were sent at
+    /// once, what it took longer than that of a SYN shows the pace. What any acknowledgment took longer bounds it.
     pub(crate) fn note_burst(&mut self, side: Side, ack: &NewAck, sizes: SegmentSizes) {
-        let mss = sizes.mss.max(1);
-        let Some((begin, start)) = of_mut(&mut self.samples, side).burst_start.take() else {
+        let is_captured_at_it = self.is_behind(side.other());
+        let new = |start: u64| ack.acked.saturating_sub(start);
+        let samples = of_mut(&mut self.samples, side);
+        let burst = samples
+            .burst_start
+            .take()
+            .filter(|(_, start)| new(*start) > sizes.mss.max(1) && ack.is_pure);
+        let round = samples
+            .round_start
+            .take_if(|(_, start)| new(*start) >= TELLING);
+        let Some(way) = self
+            .measured_way(side.other())
+            .filter(|_| is_captured_at_it)
+        else {
             return;
         };
-        let new = ack.acked.saturating_sub(start);
-        if new > mss && ack.is_pure && self.is_behind(side.other()) {
-            let bytes = new + new.div_ceil(mss) * sizes.overhead + LEAST;
-            let Some(way) = self.measured_way(side.other()) else {
-                return;
-            };
-            let wire = bytes.saturating_sub(way.bytes.0.saturating_add(way.bytes.1));
-            let longer = (ack.at - begin).0.saturating_sub(way.time.0);
-            let samples = of_mut(&mut self.samples, side);
-            if samples.burst.add(Span(longer), wire.max(1)) {
-                self.derive();
-            }
+        let samples = of_mut(&mut self.samples, side);
+        let bytes = |start: u64| {
+            let new = new(start);
+            let wire = new + new.div_ceil(sizes.mss.max(1)) * sizes.overhead + LEAST;
+            wire.saturating_sub(way.bytes.0.saturating_add(way.bytes.1))
+                .max(1)
+        };
+        let longer = |begin: Time| Span((ack.at - begin).0.saturating_sub(way.time.0));
+        let is_at_once = |begin: Time| {
+            let apart = ack.sent.map_or(Span(0), |last| last.at - begin);
+            apart.0 <= longer(begin).0 / 4
+        };
+        let burst = burst
+            .filter(|(at, _)| is_at_once(*at))
+            .is_some_and(|(at, start)| samples.burst.add(longer(at), bytes(start)));
+        let round = round.is_some_and(|(at, start)| samples.rounds.add(longer(at), bytes(start)));
+        if burst || round {
+            self.derive();
         }
     }
 

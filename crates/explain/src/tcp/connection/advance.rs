@@ -56,8 +56,9 @@ impl Connection {
         });
         let stream = of_mut(&mut self.streams, side);
         stream.last_sent = Some((at, step.wire));
-        if stream.acked >= arrival.start && novelty == Some(Novelty::New) {
-            self.path.begin_burst(side, at, arrival.start);
+        if novelty == Some(Novelty::New) {
+            let is_first = stream.acked >= arrival.start;
+            self.path.begin_burst(side, at, arrival.start, is_first);
         }
     }
 
