@@ -67,10 +67,6 @@ pub(crate) const MIN_SATURATED: u64 = 90;
 /// The same while a queue stands in the path: the delivered rate varies by more than 10 %.
 pub(crate) const MIN_SATURATED_QUEUED: u64 = 70;
 
-/// A path that carried one side's data for this part of a window was its bottleneck at times, thousandths: what a round of
-/// the window took includes the data of the whole window, not only of the segment that the round began with.
-pub(crate) const MIN_CARRYING: u64 = 500;
-
 /// Fewest packets of a window that shows utilisation.
 pub(crate) const MIN_SATURATED_PACKETS: u32 = 12;
 

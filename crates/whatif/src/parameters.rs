@@ -161,7 +161,7 @@ impl ModelParameters {
         };
         guess.repairs(seen);
         guess.share(seen);
-        guess
+        guess.over_slowest(seen.bare).unwrap_or(guess)
     }
 
     /// What can be said by what was used alone: nothing takes time, nothing is lost.

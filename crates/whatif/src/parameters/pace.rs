@@ -1,8 +1,8 @@
 //! Whose pace it is that a sender's data comes at: the path's, or a machine's.
 
 use crate::constants::{
-    DEFAULT_PS_PER_BYTE, ETHERNET_PS_PER_BYTE, FRAME_OVERHEAD, MIN_FRAME, MIN_WIDE_AREA_RTT,
-    PRIOR_PENALTY, SLOWEST_NETWORK_RATIO,
+    DEFAULT_PS_PER_BYTE, ETHERNET_PS_PER_BYTE, FRAME_OVERHEAD, MAX_MODERN_NS_PER_BYTE, MIN_FRAME,
+    MIN_WIDE_AREA_RTT, PRIOR_PENALTY, SLOWEST_NETWORK_RATIO,
 };
 use coax_explain::report::Direction;
 
@@ -129,17 +129,29 @@ impl ModelParameters {
         let room: f64 = [0, 1].map(|side| self.usual_at_far_end(side)).iter().sum();
         let by_room = self.path_ps + room * 1000.0 / (self.block + FRAME_OVERHEAD);
         let by_handshake = self.handshake_rtt * 1000.0 / (2.0 * MIN_FRAME);
-        let by_network = if self.handshake_rtt < MIN_WIDE_AREA_RTT {
-            ETHERNET_PS_PER_BYTE[0]
-        } else {
-            by_room
+        let by_network = match self.handshake_rtt < MIN_WIDE_AREA_RTT {
+            true if is_nearer_to_slowest(by_room) => ETHERNET_PS_PER_BYTE[0],
+            true => by_room.min(ETHERNET_PS_PER_BYTE[0]),
+            false => by_room,
         };
-        let most = by_room.min(by_handshake).min(by_network);
-        most.max(self.path_ps)
+        by_handshake.min(by_network).max(self.path_ps)
+    }
+
+    /// Over the slowest usual network, if an answer with data takes so much longer than one without (`bare`, ns) that this network
+    /// explains it, and no machine of today takes as long for these bytes.
+    pub(crate) fn over_slowest(&self, bare: Option<f64>) -> Option<Self> {
+        let bare = bare.filter(|_| !self.path_known && self.is_modern)?;
+        let by_machine = bare + MAX_MODERN_NS_PER_BYTE * self.block;
+        let by_path = (self.usual_at_far_end(1) - by_machine).max(0.0);
+        let ps = self.path_ps + by_path * 1000.0 / (self.block + FRAME_OVERHEAD);
+        let is_local = self.handshake_rtt < MIN_WIDE_AREA_RTT;
+        let is_slowest = is_local && is_nearer_to_slowest(ps);
+        is_slowest.then(|| self.over(self.slowest()))
     }
 
     /// The same over a path of another pace: what that takes more of a request's bytes the machine at the far end takes
-    /// less, and the way there and back is shorter by what it takes of the handshake's.
+    /// less (what is more than it takes, the handshake took longer for other reasons), and the way there and back is shorter by what
+    /// the path takes of the handshake's.
     fn over(&self, path_ps: f64) -> Self {
         let more = path_ps - self.path_ps;
         let carried = more * (self.block + FRAME_OVERHEAD) / 1000.0;
@@ -149,7 +161,9 @@ impl ModelParameters {
         for (think, room) in guess.think.iter_mut().zip(room) {
             *think = (*think - carried * room / all).max(0.0);
         }
-        guess.round_trip = (guess.round_trip - more * 2.0 * MIN_FRAME / 1000.0).max(0.0);
+        let beyond = (carried - all).max(0.0);
+        let way = more * 2.0 * MIN_FRAME / 1000.0 + beyond;
+        guess.round_trip = (guess.round_trip - way).max(0.0);
         guess.path_ps = path_ps;
         guess
     }
@@ -197,6 +211,11 @@ impl ModelParameters {
 fn is_networks(ps: f64) -> bool {
     let is_of = |network: &f64| (0.97..1.12).contains(&(ps / network));
     ETHERNET_PS_PER_BYTE.iter().any(is_of)
+}
+
+/// Whether it is nearer to the slowest usual network than to the next one: hardly any lies between.
+fn is_nearer_to_slowest(ps: f64) -> bool {
+    ps >= ETHERNET_PS_PER_BYTE[0] / 2.0
 }
 
 /// Whether it is about the pace of the slowest usual network. The time that answers take varies, so a pace that they tell may be off.
@@ -299,6 +318,27 @@ mod tests {
         assert_eq!(open.slowest(), ETHERNET_PS_PER_BYTE[0]);
         open.handshake_rtt = 20e6;
         assert!(open.slowest() > 10.0 * ETHERNET_PS_PER_BYTE[0]);
+    }
+
+    #[test]
+    fn answers_that_take_as_long_as_the_slowest_network_came_over_it() {
+        let open = ModelParameters {
+            path_known: false,
+            is_modern: true,
+            think: [100_000.0, 640_000.0],
+            block: 1024.0,
+            ..guess(80.0, 1040.0)
+        };
+        let slow = open.over_slowest(Some(136_000.0)).map(|it| it.path_ps);
+        assert_eq!(slow, Some(ETHERNET_PS_PER_BYTE[0]));
+        // a server that takes as long without data, and a machine of the time
+        assert!(open.over_slowest(Some(500_000.0)).is_none());
+        assert!(open.over_slowest(None).is_none());
+        let old = ModelParameters {
+            is_modern: false,
+            ..open
+        };
+        assert!(old.over_slowest(Some(136_000.0)).is_none());
     }
 
     #[test]
