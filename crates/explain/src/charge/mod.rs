@@ -17,7 +17,8 @@
 //! | comes otherwise | its sender | serialisation to `bandwidth`, the rest to think time, or to `pacing` if its side paces (`pacing.rs`) |
 //!
 //! A *round* goes from the data that was acknowledged last to the data that this acknowledgment let go. It has the time
-//! in which that data was carried and the new data was (`bandwidth`), a delay of the acknowledgment
+//! in which that data was carried and the new data was, or, if that is more, the part of the last round trips in which the path
+//! carried data of its side (`bandwidth`), a delay of the acknowledgment
 //! (`nagle-delayed-ack`, unless it acknowledges two full segments), the sender's own time after it (think time), and the way there and back, which is charged to
 //! what held the sender: `receive-window` or `zero-window` if the data lies beyond the window that was known before (or would
 //! have filled the last third of one that was full before: who sends in large pieces waits for more), `send-window` if it begins a

@@ -41,8 +41,8 @@ impl Facts {
         facts
     }
 
-    /// The size of a request in percent of the largest message that the server accepts, and of the smaller limit of both sides; and
-    /// the bytes of as many requests as were outstanding at once.
+    /// The size of a request in percent of what the largest message that the server accepts has room for, and of the smaller limit of
+    /// both sides; and the bytes of as many requests as were outstanding at once.
     fn block_of_buffer(&mut self) {
         let Some(block) = self.number("block.usual") else {
             return;
@@ -52,7 +52,7 @@ impl Facts {
         }
         if let Some(buffer) = self.number("buffer.server") {
             let client = self.number("buffer.client").unwrap_or(buffer);
-            self.set("block.of-buffer", block * 100.0 / buffer.max(1.0));
+            self.set("block.of-buffer", block * 100.0 / room_for(block, buffer));
             self.set(
                 "block.of-limit",
                 block * 100.0 / buffer.min(client).max(1.0),
@@ -406,4 +406,34 @@ fn family(command: &str) -> Option<(bool, &'static str)> {
         "WRITE_MPX" => (false, "mpx"),
         _ => return None,
     })
+}
+
+/// Bytes that programs allow for the header of a read or write. Source: [MS-CIFS] 2.2.4.42.2 and 2.2.4.43.1; real clients leave 64 bytes.
+const HEADER: f64 = 64.0;
+const KIBIBYTE: f64 = 1024.0;
+
+/// The bytes of such blocks that a message of `buffer` bytes has room for: many programs move whole kibibytes.
+fn room_for(block: f64, buffer: f64) -> f64 {
+    let whole = ((buffer - HEADER) / KIBIBYTE).floor() * KIBIBYTE;
+    let is_whole = block > 0.0 && block % KIBIBYTE == 0.0;
+    if is_whole && whole >= block {
+        return whole;
+    }
+    buffer.max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::room_for;
+
+    #[test]
+    fn a_block_of_whole_kibibytes_fills_a_buffer_that_has_no_room_for_another() {
+        assert_eq!(room_for(2048.0, 2920.0), 2048.0);
+        assert_eq!(room_for(4096.0, 4356.0), 4096.0);
+        assert_eq!(room_for(4096.0, 16_644.0), 15.0 * 1024.0 + 1024.0);
+        // not a whole number of them, and a block larger than the message that was agreed on
+        assert_eq!(room_for(1436.0, 1500.0), 1500.0);
+        assert_eq!(room_for(61_440.0, 16_644.0), 16_644.0);
+        assert_eq!(room_for(0.0, 0.0), 1.0);
+    }
 }

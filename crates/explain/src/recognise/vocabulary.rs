@@ -66,7 +66,7 @@ const WORDS: &[Word] = words! {
     Number "round-trip.ms" "the shortest round trip seen, ms";
     Text "block.kind" "core, andx, raw or mpx: the requests that moved most of the copy";
     Number "block.usual" "bytes that most of them moved";
-    Number "block.of-buffer" "size of most of them, percent of buffer.server";
+    Number "block.of-buffer" "size of most of them, percent of buffer.server, or of the whole kibibytes that fit if it is such a size";
     Number "block.at-once" "block.usual times mpx.used: bytes that can be asked for at once";
     Number "block.of-limit" "size of most of them, percent of the smaller one of buffer.server and buffer.client";
     Number "block.page-rest" "what is left of that beyond whole pages of 4,096 bytes";

@@ -3,13 +3,14 @@
 //!
 //! A sample runs with every test. The whole is docs/evidence/accuracy.md: scripts/accuracy.
 
+mod carried;
 mod families;
 mod page;
 mod run;
 mod tally;
 
 use families::FAMILIES;
-use run::{Case, Half, Outcome, TAPS, run};
+use run::{Case, Half, Outcome, TAPS, Truth, run};
 use tally::{figures, verdict};
 
 const SHARES: [u64; 4] = [5, 20, 50, 95];
@@ -96,10 +97,11 @@ fn tell(outcomes: &[Outcome]) {
             outcome.wall.0 as f64 / 1e9,
         );
         for (said, (_, tap)) in outcome.said.iter().zip(TAPS) {
-            let Some((truth, account)) = said else {
+            let Some(said) = said else {
                 eprintln!("    {tap:7} nothing");
                 continue;
             };
+            let (truth, account) = (said.truth(Truth::Link), &said.account);
             let verdict = verdict(truth, account);
             let mark = if verdict.right { ' ' } else { '!' };
             eprintln!(
@@ -115,7 +117,9 @@ fn tell(outcomes: &[Outcome]) {
 #[test]
 fn a_sample_of_known_causes_is_told_right() {
     let outcomes = outcomes(61);
-    let all = figures(&outcomes, |_, _| true);
+    let chain = figures(&outcomes, Truth::Chain, |_, _| true);
+    assert!(chain.right_share() >= 90.0, "{}", chain.right_share());
+    let all = figures(&outcomes, Truth::Link, |_, _| true);
     assert!(all.cases >= 170, "{}", all.cases);
     assert!(all.right_share() >= 92.0, "{}", all.right_share());
     assert!(all.error() <= 5.0, "{}", all.error());

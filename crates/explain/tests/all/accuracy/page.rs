@@ -6,7 +6,7 @@ use coax_explain::Cause;
 
 use super::{
     families::FAMILIES,
-    run::{Half, Outcome, TAPS},
+    run::{Half, Outcome, TAPS, Truth},
     tally::{Confusion, Figures, figures, verdict},
 };
 
@@ -17,7 +17,11 @@ const WORST: usize = 25;
 /// The whole page.
 pub fn page(outcomes: &[Outcome]) -> String {
     let mut out = HEAD.to_string();
-    let _ = summary(&mut out, outcomes);
+    let _ = write!(out, "\n## All\n\n");
+    let _ = summary(&mut out, outcomes, Truth::Link);
+    let _ = agreement(&mut out, outcomes);
+    let _ = write!(out, "\n## All, by the chain of causes\n\n");
+    let _ = summary(&mut out, outcomes, Truth::Chain);
     let _ = by_family(&mut out, outcomes);
     let _ = confusion(&mut out, outcomes);
     let _ = worst(&mut out, outcomes);
@@ -39,20 +43,24 @@ fn line(out: &mut String, name: &str, figures: &Figures) -> std::fmt::Result {
 
 const COLUMNS: &str = "| dominant cause right | | mean error of a share | wrongly charged | unattributed, median |\n|---|---|---|---|---|---|\n";
 
-fn summary(out: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
-    write!(out, "\n## All\n\n| {COLUMNS}")?;
+fn summary(out: &mut String, outcomes: &[Outcome], truth: Truth) -> std::fmt::Result {
+    write!(out, "| {COLUMNS}")?;
     for (half, name) in [(Half::Tuned, "tuned on"), (Half::HeldOut, "held out")] {
         for (place, (_, tap)) in TAPS.iter().enumerate() {
-            let found = figures(outcomes, |o, p| o.case.half == half && p == place);
+            let found = figures(outcomes, truth, |o, p| o.case.half == half && p == place);
             line(out, &format!("{name}, {tap}"), &found)?;
         }
-        let all = figures(outcomes, |o, _| o.case.half == half);
+        let all = figures(outcomes, truth, |o, _| o.case.half == half);
         line(out, &format!("**{name}, all**"), &all)?;
     }
+    Ok(())
+}
+
+fn agreement(out: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
     let both = outcomes.iter().filter(|outcome| {
         let causes = outcome
             .said
-            .map(|said| said.map(|(_, account)| account.dominant()));
+            .map(|said| said.map(|said| said.account.dominant()));
         causes[0] == causes[1]
     });
     writeln!(
@@ -66,7 +74,9 @@ fn summary(out: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
 fn by_family(out: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
     write!(out, "\n## By family, all captures\n\n| family {COLUMNS}")?;
     for family in FAMILIES {
-        let found = figures(outcomes, |o, _| o.case.family.name == family.name);
+        let found = figures(outcomes, Truth::Link, |o, _| {
+            o.case.family.name == family.name
+        });
         line(out, family.name, &found)?;
     }
     Ok(())
@@ -75,8 +85,8 @@ fn by_family(out: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
 fn confusion(out: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
     let mut table = Confusion::default();
     for outcome in outcomes {
-        for (truth, account) in outcome.said.iter().flatten() {
-            table.add(truth, account);
+        for said in outcome.said.iter().flatten() {
+            table.add(said.truth(Truth::Link), &said.account);
         }
     }
     writeln!(
@@ -119,8 +129,9 @@ fn worst(out: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
         .iter()
         .flat_map(|outcome| {
             (0..TAPS.len()).filter_map(move |place| {
-                let (truth, account) = outcome.said[place].as_ref()?;
-                Some((verdict(truth, account), outcome, place))
+                let said = outcome.said[place].as_ref()?;
+                let verdict = verdict(said.truth(Truth::Link), &said.account);
+                Some((verdict, outcome, place))
             })
         })
         .collect();

@@ -9,7 +9,10 @@ use coax_lab::{
 };
 use coax_wire::time::{Span, Time};
 
-use super::families::{Family, Knob};
+use super::{
+    carried,
+    families::{Family, Knob},
+};
 
 /// Where captures are taken, and what they are called.
 pub const TAPS: [(Tap, &str); 3] = [
@@ -225,8 +228,34 @@ fn mixture(seed: u64, set: &mut dyn FnMut(&str)) {
 pub struct Outcome {
     pub case: Case,
     pub wall: Span,
-    /// The truth and what was said of each capture: of the time that the copy took as the capture has it.
-    pub said: [Option<(Account, Account)>; 3],
+    /// Of each capture: of the time that the copy took as the capture has it.
+    pub said: [Option<Said>; 3],
+}
+
+/// The truth and what was said of a capture.
+#[derive(Clone, Copy, Debug)]
+pub struct Said {
+    /// By the chain of what waited for what.
+    chain: Account,
+    /// The same, but `bandwidth` wherever the link carried new data.
+    link: Account,
+    pub account: Account,
+}
+
+/// Which truth counts where the copy waited for two things at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    Chain,
+    Link,
+}
+
+impl Said {
+    pub const fn truth(&self, truth: Truth) -> &Account {
+        match truth {
+            Truth::Chain => &self.chain,
+            Truth::Link => &self.link,
+        }
+    }
 }
 
 /// Runs a case; `None` if it comes to no copy.
@@ -246,11 +275,18 @@ pub fn run(case: &Case) -> Option<Outcome> {
         }
     }
     let stretches = result.world.truth();
+    let ends = [&captures[0][..], &captures[1][..]];
+    let carried = carried::intervals(ends, &setup.world.link);
+    let link_first = carried::before_all(&stretches, &carried);
     let said = [0, 1, 2].map(|place| {
         let capture = explain(captures.get(place)?.as_slice()).ok()?;
         let copy = capture.copies.into_iter().max_by_key(|copy| copy.moved)?;
-        let truth = clipped(&stretches, copy.start, copy.start + copy.wall);
-        Some((truth, copy.account))
+        let (from, to) = (copy.start, copy.start + copy.wall);
+        Some(Said {
+            chain: clipped(&stretches, from, to),
+            link: clipped(&link_first, from, to),
+            account: copy.account,
+        })
     });
     Some(Outcome {
         case: *case,

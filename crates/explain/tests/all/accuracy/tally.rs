@@ -2,7 +2,7 @@
 
 use coax_explain::{Account, Cause};
 
-use super::run::{Outcome, shares};
+use super::run::{Outcome, Truth, shares};
 
 /// Where the truth's largest causes are as near to each other as this, points, either is right.
 const TIE: f64 = 2.0;
@@ -119,14 +119,18 @@ impl Figures {
 }
 
 /// Figures of those outcomes and vantages that `wanted` picks.
-pub fn figures(outcomes: &[Outcome], wanted: impl Fn(&Outcome, usize) -> bool) -> Figures {
+pub fn figures(
+    outcomes: &[Outcome],
+    truth: Truth,
+    wanted: impl Fn(&Outcome, usize) -> bool,
+) -> Figures {
     let mut figures = Figures::default();
     for outcome in outcomes {
         for (place, said) in outcome.said.iter().enumerate() {
-            if let Some((truth, said)) = said
+            if let Some(said) = said
                 && wanted(outcome, place)
             {
-                figures.add(&verdict(truth, said));
+                figures.add(&verdict(said.truth(truth), &said.account));
             }
         }
     }
