@@ -132,7 +132,8 @@ def in_turn(names, order):
 
 def choose(seed, count, wanted=None, lacking=(), names=None, of=None, order="order", first=0):
     """So many scenarios, from all families that are wanted or from these names, those that `of` accepts."""
-    names = names or [name for name in FAMILIES if wanted is None or wanted(name)]
+    if names is None:
+        names = [name for name in FAMILIES if wanted is None or wanted(name)]
     drawn = collections.Counter()
     found = []
     for name in itertools.islice(in_turn(names, f"{order}/{seed}"), 20 * count):

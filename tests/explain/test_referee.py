@@ -318,6 +318,10 @@ class Scenarios(unittest.TestCase):
         names = [*families.FAMILIES, *far_families.FAMILIES, *held_families.FAMILIES]
         self.assertEqual(len(names), len(set(names)))
 
+    def test_no_family_of_that_name_is_no_copy(self):
+        self.assertEqual(pairs.choose(3, 5, (), part="no such family"), [])
+        self.assertEqual(scenario.choose(3, 5, lambda name: False), [])
+
     def test_development_takes_no_held_out_family(self):
         self.assertFalse([one for one in pairs.choose(3, 30, (), development=True) if scenario.held_out(one.family)])
         self.assertFalse([one for one in scenario.choose(3, 30, lambda name: not scenario.held_out(name)) if scenario.held_out(one.family)])

@@ -26,7 +26,7 @@ OWNER, OTHER = subject.USER, "smbother"
 UNKNOWN_UID = 0x7777
 # An answer takes a while on a busy machine, above all that to the first print job, for which smbd starts its spooler.
 ANSWER_SECONDS = 60
-# smbd does not answer reads of an empty pipe: so long it has to stay silent.
+# smbd does not answer reads of an empty pipe. It has to stay silent for this time.
 SILENCE_SECONDS = 2
 TRANSACTIONS = {"transaction": 0x25, "transaction2": 0x32, "nt-transact": 0xA0}
 FIND_CLOSE2, FIND_FIRST2, WRITE_RAW = 0x34, 1, 0x1D

@@ -103,3 +103,7 @@ pub(crate) const WINDOW_PARTS: u64 = 3;
 /// Losses, at least, before their places in the sender's bursts are compared. In a real copy through a queue of two packets, one
 /// loss was seen within a burst and 190 segments were lost: one loss shows no pattern.
 pub(crate) const MIN_PATTERN_LOSSES: u64 = 3;
+
+/// Bytes of the receiver's buffer that an AndX request or response takes beside its data, at most. The session header does not count.
+/// Source: [MS-CIFS] 2.2.4.42.2 and 2.2.4.43.1; real clients leave 64 bytes.
+pub const MAX_ANDX_HEADER: u64 = 64;

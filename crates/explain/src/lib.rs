@@ -26,6 +26,7 @@ mod timeline;
 pub use analyser::Analyser;
 pub use coax_capture::{self as capture, Error};
 pub use coax_cause::{Account, Cause};
+pub use constants::MAX_ANDX_HEADER;
 pub use pieces::Pieces;
 pub use recognise::{Advice, advise};
 

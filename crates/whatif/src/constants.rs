@@ -207,10 +207,6 @@ pub(crate) const LOSS_DEVIATIONS: f64 = 1.5;
 /// Bytes of a message without its file data, with the session header, at most.
 pub(crate) const MAX_MESSAGE_HEADER: u64 = 68;
 
-/// Bytes of the receiver's buffer that an AndX request or response takes beside its data, at most. The session header does not count.
-/// Source: [MS-CIFS] 2.2.4.42.2 and 2.2.4.43.1; real clients leave 64 bytes.
-pub(crate) const MAX_ANDX_HEADER: u64 = 64;
-
 /// The largest request of SMB1, bytes: the counts of large reads and writes are not used for more.
 pub(crate) const MAX_BLOCK: u64 = 0x2_0000;
 

@@ -1,9 +1,9 @@
 //! What a copy's client, server and TCPs were seen to be and to use, as values of a scenario.
 
 use crate::constants::{
-    MAX_ANDX_HEADER, MAX_BLOCK, MAX_MESSAGE_HEADER, MAX_STEPS, MIN_BULK_SEGMENTS,
-    MIN_ONE_WAY_RATIO, MIN_PROGRAM_RATIO, MIN_SHOWN_WAY, SERIAL_ROUND_TRIPS, SPLIT_REQUEST_RATIO,
-    TIMESTAMPS_OPTION, USUAL_CLIENT_BUFFER,
+    MAX_BLOCK, MAX_MESSAGE_HEADER, MAX_STEPS, MIN_BULK_SEGMENTS, MIN_ONE_WAY_RATIO,
+    MIN_PROGRAM_RATIO, MIN_SHOWN_WAY, SERIAL_ROUND_TRIPS, SPLIT_REQUEST_RATIO, TIMESTAMPS_OPTION,
+    USUAL_CLIENT_BUFFER,
 };
 use std::ops::RangeInclusive;
 
@@ -300,7 +300,7 @@ fn buffers(sets: &mut Vec<Set>, smb: &Smb, by: Moving<'_>, is_known_client: bool
     // a server without large reads shortens answers to its buffer, whatever the client requested
     let is_large = method == Method::Andx
         && block != server
-        && block.saturating_add(MAX_ANDX_HEADER) > server.min(client);
+        && block.saturating_add(coax_explain::MAX_ANDX_HEADER) > server.min(client);
     number(sets, "server.config.max_buffer", server);
     number(sets, "client.profile.buffers.announced", client);
     let mpx = smb.max_mpx.map_or(50, u64::from);

@@ -18,7 +18,7 @@ FOLDER = "tests/captures/labelled"
 
 
 def ticks_during(work):
-    """How often another thread of Python ran during the work, which is one native call."""
+    """How often another thread of Python ran during the work, which is nearly all native."""
     count, working, done = [0], threading.Event(), threading.Event()
 
     def tick():

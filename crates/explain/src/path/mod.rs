@@ -256,7 +256,7 @@ impl PathStage {
         let known = of_mut(&mut self.ways, side);
         if known.is_none_or(|known| way.time < known.time) {
             *known = Some(way);
-            // what they took longer was less than it is from now on
+            // samples by the longer way show too fast a path
             of_mut(&mut self.samples, side.other()).rounds = Pace::default();
             self.derive();
         }
@@ -460,5 +460,33 @@ impl PathStage {
         if slope.add(step.at - last.at, bytes) {
             self.derive();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(pace: &mut Pace, ns_per_byte: u64) {
+        for _ in 0..20 {
+            pace.add(Span(1514 * ns_per_byte), 1514);
+        }
+    }
+
+    #[test]
+    fn round_trips_bound_what_acknowledgments_show() {
+        let mut samples = PaceSamples::default();
+        add(&mut samples.rounds, 80);
+        // a bound alone is no pace
+        assert_eq!(samples.known(), None);
+        // the distances of a sender that paces what it sends
+        add(&mut samples.acks, 560);
+        let known = samples.known().unwrap_or_default();
+        assert!((80_000..100_000).contains(&known), "{known}");
+        // slower round trips change nothing
+        samples.rounds = Pace::default();
+        add(&mut samples.rounds, 900);
+        let known = samples.known().unwrap_or_default();
+        assert!((550_000..570_000).contains(&known), "{known}");
     }
 }

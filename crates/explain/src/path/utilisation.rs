@@ -249,7 +249,7 @@ impl Utilisation {
         };
         let all = window.bytes.saturating_add(window.others);
         let pace = (until - window.from).0.saturating_mul(1000) / all.max(1);
-        if !self.waits_for_one(pace, &window, shape) {
+        if !self.is_late_by_a_packet(pace, &window, shape) {
             return;
         }
         if self.queued.len() < QUEUED_RATES {
@@ -263,8 +263,9 @@ impl Utilisation {
         self.queued_pace = paces.get(paces.len() / 4).copied().unwrap_or_default();
     }
 
-    /// Whether each packet took long enough to have been carried at this pace: else its sender waited, not a queue.
-    fn waits_for_one(&self, pace: u64, window: &Window, shape: &PathShape) -> bool {
+    /// Whether each packet took longer than the shortest round trip by the time that a path of this pace carries it. If not, no queue
+    /// stood: the sender waited before it sent.
+    fn is_late_by_a_packet(&self, pace: u64, window: &Window, shape: &PathShape) -> bool {
         let [now, ..] = &self.slots;
         let packets = u64::from(self.past.packets.saturating_add(now.packets)).max(1);
         let serial = Span(pace.saturating_mul(window.bytes / packets) / 1000);
@@ -405,6 +406,31 @@ mod tests {
         // half of what passes the queue is other traffic
         let own = share(2052, 60).unwrap_or_default();
         assert!((450..=550).contains(&own), "{own}");
+    }
+
+    /// The pace of a path by its queue: a full segment every 20 ms, each so much later than the shortest round trip of 100 ms.
+    fn pace_of_late(late_ms: u64) -> u64 {
+        let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
+        let neighbours = HostPairs::default().enter(one, other).neighbours();
+        let load = OtherLoad::new(&neighbours, Side::Client, false);
+        let shape = PathShape::new(Span::from_millis(100), 0, true);
+        let mut path = Utilisation::default();
+        for packet in 1..400 {
+            let (at, late) = (
+                Time(packet * 20 * MS),
+                if packet == 1 { 0 } else { late_ms },
+            );
+            path.delivered(at, FULL, &shape, load);
+            path.took(at, (Span::from_millis(100 + late), true), &shape, load);
+        }
+        path.queued_pace()
+    }
+
+    #[test]
+    fn a_queue_makes_each_packet_late_by_the_time_that_the_path_carries_one() {
+        assert_eq!(pace_of_late(15), 0);
+        let carried = pace_of_late(25) * FULL / 1000;
+        assert!(carried.abs_diff(20 * MS) < MS, "{carried}");
     }
 
     #[test]

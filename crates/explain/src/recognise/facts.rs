@@ -8,7 +8,7 @@ use coax_cause::Cause;
 use coax_wire::smb::negotiate::cap;
 
 use super::vocabulary::{Value, word};
-use crate::constants::MIN_PATTERN_LOSSES;
+use crate::constants::{MAX_ANDX_HEADER, MIN_PATTERN_LOSSES};
 use crate::report::{
     Capture, Connection, Copy, Direction, Protocol, Refusal, Requests, Seen, Side, Smb, Transport,
 };
@@ -408,13 +408,11 @@ fn family(command: &str) -> Option<(bool, &'static str)> {
     })
 }
 
-/// Bytes that programs allow for the header of a read or write. Source: [MS-CIFS] 2.2.4.42.2 and 2.2.4.43.1; real clients leave 64 bytes.
-const HEADER: f64 = 64.0;
 const KIBIBYTE: f64 = 1024.0;
 
 /// The bytes of such blocks that a message of `buffer` bytes has room for: many programs move whole kibibytes.
 fn room_for(block: f64, buffer: f64) -> f64 {
-    let whole = ((buffer - HEADER) / KIBIBYTE).floor() * KIBIBYTE;
+    let whole = ((buffer - MAX_ANDX_HEADER as f64) / KIBIBYTE).floor() * KIBIBYTE;
     let is_whole = block > 0.0 && block % KIBIBYTE == 0.0;
     if is_whole && whole >= block {
         return whole;

@@ -1,71 +1,65 @@
 //! When the link carried a copy's data, for a truth in which that comes before every other cause, as in docs/referee.md.
 
-use coax_explain::Cause;
+use coax_explain::{
+    Cause,
+    capture::{Content, Dissector, Reader},
+};
 use coax_lab::{Stretch, capture::EPOCH_S, link::LinkParams};
 use coax_wire::time::{Span, Time};
-
-use crate::common::packets::packets;
 
 /// Bytes that Ethernet adds to a frame on the wire: preamble, check sequence and gap; and the smallest frame with them.
 const FRAMING: u64 = 24;
 const SMALLEST: u64 = 84;
-const ETHERNET: usize = 14;
+/// Servers' ports are below.
+const FIRST_CLIENT_PORT: u16 = 1024;
 
 /// The times in which the link carried new data, in order and without overlaps. `captures` are those of both ends.
 pub fn intervals(captures: [&[u8]; 2], link: &LinkParams) -> Vec<(Time, Time)> {
-    let server_port =
-        |bytes: &[u8], at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]) < 1024;
-    let mut found = Vec::new();
-    for (place, capture) in captures.into_iter().enumerate() {
-        let mut highest: Option<u32> = None;
-        for packet in packets(capture).1 {
-            let Some(data) = Data::of(&packet.bytes) else {
-                continue;
-            };
-            // what this end receives has come over the link
-            let from_server = server_port(&packet.bytes, data.tcp);
-            if from_server != (place == 0) || data.len == 0 {
-                continue;
-            }
-            let end = data.seq.wrapping_add(data.len);
-            let is_new = highest.is_none_or(|highest| end.wrapping_sub(highest) as i32 > 0);
-            if is_new {
-                highest = Some(end);
-                let wire = (u64::from(packet.wire_len) + FRAMING).max(SMALLEST);
-                let at = packet.at.0.saturating_sub(EPOCH_S * 1_000_000_000);
-                let until = at.saturating_sub(link.delay.0);
-                let from = until.saturating_sub(link.serialisation(wire).0);
-                found.push((Time(from), Time(until)));
-            }
+    let ends = captures.into_iter().zip([Side::Client, Side::Server]);
+    merged(
+        ends.flat_map(|(capture, end)| received(capture, end, link))
+            .collect(),
+    )
+}
+
+/// The two ends of a copy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Client,
+    Server,
+}
+
+/// When the link carried what the end `at` received first.
+fn received(capture: &[u8], at: Side, link: &LinkParams) -> Vec<(Time, Time)> {
+    let (mut reader, mut dissector) = (Reader::new(capture).unwrap(), Dissector::default());
+    let (mut found, mut highest) = (Vec::new(), None::<u32>);
+    while let Some(packet) = reader.next_packet().unwrap() {
+        let (arrived, wire) = (packet.at, u64::from(packet.wire_len) + FRAMING);
+        let Content::Tcp(segment) = dissector.dissect(&packet) else {
+            continue;
+        };
+        let from = if segment.from.port < FIRST_CLIENT_PORT {
+            Side::Server
+        } else {
+            Side::Client
+        };
+        let end = segment.seq.wrapping_add(segment.len);
+        let is_new = highest.is_none_or(|highest| end.wrapping_sub(highest) as i32 > 0);
+        if from == at || segment.len == 0 || !is_new {
+            continue;
         }
+        highest = Some(end);
+        let until = arrived
+            .0
+            .saturating_sub(EPOCH_S * 1_000_000_000 + link.delay.0);
+        let carried = link.serialisation(wire.max(SMALLEST));
+        found.push((Time(until.saturating_sub(carried.0)), Time(until)));
     }
-    found.sort_unstable();
-    merged(found)
+    found
 }
 
-/// Where a TCP segment's header is, and what it carries.
-struct Data {
-    tcp: usize,
-    seq: u32,
-    len: u32,
-}
-
-impl Data {
-    fn of(frame: &[u8]) -> Option<Self> {
-        let is_ip = frame.get(12..14)? == [8, 0] && *frame.get(ETHERNET + 9)? == 6;
-        let ip = usize::from(frame[ETHERNET] & 15) * 4;
-        let tcp = ETHERNET + ip;
-        let total = u16::from_be_bytes(frame.get(ETHERNET + 2..ETHERNET + 4)?.try_into().ok()?);
-        let header = usize::from(*frame.get(tcp + 12)? >> 4) * 4;
-        is_ip.then_some(Self {
-            tcp,
-            seq: u32::from_be_bytes(frame.get(tcp + 4..tcp + 8)?.try_into().ok()?),
-            len: u32::try_from(usize::from(total).saturating_sub(ip + header)).ok()?,
-        })
-    }
-}
-
-fn merged(intervals: Vec<(Time, Time)>) -> Vec<(Time, Time)> {
+fn merged(mut intervals: Vec<(Time, Time)>) -> Vec<(Time, Time)> {
+    intervals.sort_unstable();
     let mut out: Vec<(Time, Time)> = Vec::new();
     for (from, until) in intervals {
         match out.last_mut() {
