@@ -30,9 +30,17 @@ class Change:
     advice: tuple
     fields: dict
     when: object = lambda scenario_: True
+    if_recommended: object = lambda scenario_: False  # copies to which it applies only if it is the first advice
+    receiver: str = ""  # the advice is about this end only if it receives the file
 
-    def applies(self, to):
-        return self.when(to) and any(getattr(to, name) != value for name, value in self.fields.items())
+    def advice_of(self, to):
+        """Ids of advice that recommends it for such a copy. Advice about a receive buffer names the end that receives the file."""
+        receiver = "client" if to.verb == "get" else "server"
+        return self.advice if self.receiver in ("", receiver) else ()
+
+    def applies(self, to, recommended=False):
+        is_due = self.when(to) or recommended and self.if_recommended(to)
+        return is_due and any(getattr(to, name) != value for name, value in self.fields.items())
 
 
 def profile(name):
@@ -45,12 +53,13 @@ CHANGES = (
     Change("TCP_NODELAY at the server", ("server-nodelay", "server-nodelay-far", "server-nodelay-early-timer"), {"server_nodelay": True},
            lambda to: to.server == "smbd"),
     Change("larger requests", ("samba-larger-requests", "nt-larger-request-buffer", "nt-larger-request-buffer-and-window"),
-           {"max_xmit": 65535}, lambda to: to.max_xmit),  # what the advice says, and no more; without a line, Samba has 16,644
+           {"max_xmit": 65535}, lambda to: to.max_xmit, lambda to: to.server == "smbd"),  # what the advice says, and no more; without a line, Samba has 16,644
     Change("receive buffer of the client", ("fixed-receive-buffer", "small-receive-buffer-of-the-client"), {"client_rcvbuf": 0, "client_rmem": 0},
-           lambda to: to.client not in JCIFS or not to.client_rcvbuf),
+           lambda to: to.client not in JCIFS or not to.client_rcvbuf, receiver="client"),
     # what jcifs calls its receive buffer is the length of its reads
     Change("larger reads", ("program-larger-reads",), {"client_rcvbuf": 0}, lambda to: to.client in JCIFS and to.verb == "get"),
-    Change("receive buffer of the server", ("fixed-receive-buffer", "small-receive-buffer-of-the-server"), {"server_rcvbuf": 0, "server_rmem": 0}),
+    Change("receive buffer of the server", ("fixed-receive-buffer", "small-receive-buffer-of-the-server"), {"server_rcvbuf": 0, "server_rmem": 0},
+           receiver="server"),
     Change("send buffer of the client", ("fixed-send-buffer-of-the-client",), {"client_sndbuf": 0, "client_wmem": 0}),
     Change("send buffer of the server", ("fixed-send-buffer",), {"server_sndbuf": 0, "server_wmem": 0}),
     # smbd offers no raw mode while it offers signatures, as the advice says
@@ -84,9 +93,10 @@ def deeper(to):
     return dataclasses.replace(to, up=way(to.up), down=way(to.down))
 
 
-def changed(to):
-    """(change's name, its advice, the changed scenario) of each that applies."""
-    found = [(change.name, change.advice, dataclasses.replace(to, **change.fields)) for change in CHANGES if change.applies(to)]
+def changed(to, recommended=()):
+    """(change's name, its advice, the changed scenario) of each that applies, and of each that is recommended by the ids of its advice."""
+    is_wanted = lambda change: change.applies(to, bool(set(change.advice) & set(recommended)))
+    found = [(change.name, change.advice_of(to), dataclasses.replace(to, **change.fields)) for change in CHANGES if is_wanted(change)]
     return found + ([("a deeper queue", QUEUE, deeper(to))] if deeper(to) else [])
 
 
@@ -165,7 +175,8 @@ def as_at_client(predicted, wall_s, before):
 def example(wanted, scratch, keep=None, repeat=1):
     """Rows of one scenario: a change and an end each."""
     before, said = made(wanted, scratch, keep, repeat)
-    times = {name: (advice, *truth(after, scratch, repeat)) for name, advice, after in changed(before.scenario)}
+    first_ones = {advice_[0][0] for advice_, _ in said.values() if advice_}
+    times = {name: (advice, *truth(after, scratch, repeat)) for name, advice, after in changed(before.scenario, first_ones)}
     best = min(times, key=lambda name: times[name][1])
     gains = times[best][1] < before.wall_s * (1 - WORTH)
     for end in ENDS:

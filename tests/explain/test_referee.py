@@ -334,6 +334,18 @@ class Scenarios(unittest.TestCase):
         self.assertEqual(shifted(2.5), [0.5, 0.6, 0.8])
         self.assertIsNone(pairs.as_at_client(None, 1.95, before))
 
+    def test_advice_about_a_receive_buffer_is_about_the_end_that_receives_the_file(self):
+        buffers = {"client_rmem": 9000, "server_rmem": 9000}
+        for verb, end in (("get", "client"), ("put", "server")):
+            advice = {name: said for name, said, _ in pairs.changed(scenario.Scenario("", 0, verb=verb, **buffers)) if said}
+            self.assertEqual([name for name in advice if name.startswith("receive buffer")], [f"receive buffer of the {end}"])
+
+    def test_larger_requests_are_tried_if_they_are_recommended(self):
+        names = lambda *recommended: [name for name, *_ in pairs.changed(scenario.Scenario("", 0, raw=True, offer_signing=False), recommended)]
+        self.assertEqual(names(), [])
+        self.assertEqual(names("samba-larger-requests"), ["larger requests"])
+        self.assertEqual(names("program-larger-blocks"), [])
+
     def test_every_family_draws_what_its_programs_can_do(self):
         for name in scenario.FAMILIES:
             for seed in range(30):

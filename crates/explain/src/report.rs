@@ -355,6 +355,8 @@ pub struct Habits {
     pub burst_losses: (u64, u64),
     /// That place: the how-manieth segment in a row.
     pub burst_place: Option<u64>,
+    /// It sent small segments while others were not acknowledged: it does without Nagle's algorithm.
+    pub no_delay: bool,
     /// Acknowledgments that it held back on purpose.
     pub held_acks: Seen,
     /// How long it held most of them.

@@ -64,6 +64,13 @@ pub(crate) const CONSIDERABLE: f64 = 20.0;
 /// The path sets the pace of a copy that spends more than this part of its time on carrying bytes.
 pub(crate) const PATH_BOUND: f64 = 0.15;
 
+/// The path of the model differs from the pace that was seen by no more than this factor, where both captures show one: the pace of a
+/// sender that waits for windows is hard to see in either. Chosen.
+pub(crate) const MAX_PACE_ERROR: f64 = 1.5;
+
+/// The smallest part of a window that its sender could use on average. Chosen.
+pub(crate) const MIN_WINDOW_PART: f64 = 0.3;
+
 /// The model is too fast, and its path with it, if the copy takes this many times its time.
 pub(crate) const TOO_FAST_RATIO: f64 = 1.2;
 

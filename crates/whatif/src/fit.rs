@@ -66,6 +66,7 @@ impl<'a> Task<'a> {
             .map(|best| best.misses)
             .ok_or(failed.unwrap_or(Why::TooLittle("no model")))?;
         all.retain(|fit| fit.misses <= (best * KEPT_MISS_RATIO).max(KEPT_MISS));
+        retain_narrow_buffers(&mut all, hints.filled);
         all.truncate(MAX_FITS);
         Ok(all)
     }
@@ -129,6 +130,18 @@ fn rank(all: &mut [Fit]) {
     }
 }
 
+/// Drops those with a send buffer that is no smaller than a window that was filled: it limits nothing. The best is kept.
+fn retain_narrow_buffers(all: &mut Vec<Fit>, filled: Option<u64>) {
+    let Some(window) = filled else {
+        return;
+    };
+    let mut place = 0;
+    all.retain(|fit| {
+        place += 1;
+        place == 1 || fit.guess.send_buffer < window
+    });
+}
+
 /// What else is known of the copy's sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hints {
@@ -146,6 +159,8 @@ pub(crate) struct Hints {
     pub(crate) is_late: bool,
     /// What is not known of windows.
     pub(crate) windows: Windows,
+    /// The receiver's widest window, bytes, if the sender filled a window.
+    pub(crate) filled: Option<u64>,
 }
 
 /// Makes other structures of a guess, where the copy asks for them.
@@ -184,8 +199,8 @@ fn acknowledgments(guess: &ModelParameters, seen: &Observation, _: Hints) -> Vec
         all.extend(guess.ticking());
     }
     if held >= seen.wall / VISIBLE {
-        let who = [[true; 2], [true, false], [false, true], [false; 2]];
-        let others = who.into_iter().filter(|who| *who != guess.nagle);
+        let who = guess.who_holds().chain([[false; 2]]);
+        let others = who.filter(|who| *who != guess.nagle);
         all.extend(others.map(|nagle| ModelParameters {
             nagle,
             ..guess.clone()

@@ -195,6 +195,15 @@ pub(crate) fn sender(connection: &Connection, direction: Direction) -> &Side {
     }
 }
 
+/// The side that receives it.
+pub(crate) fn receiver(connection: &Connection, direction: Direction) -> &Side {
+    let [client, server] = &connection.sides;
+    match direction {
+        Direction::ToServer => server,
+        Direction::ToClient => client,
+    }
+}
+
 /// See [`Observation::interrupted`].
 fn interrupted(copy: &Copy) -> f64 {
     let rows = [Cause::Bandwidth, Cause::Queueing].map(|cause| copy.breakdown.of(cause));

@@ -6,7 +6,7 @@ mod pace;
 use crate::constants::{
     ACK_EACH_RATIO, BSD_FAST_TIMEOUT, COMPARABLE, CONSIDERABLE, CORRECTION, DEFAULT_PS_PER_BYTE,
     ETHERNET_PS_PER_BYTE, EVEN_SHARE_BLOCK, FRAME_OVERHEAD, INITIAL_WINDOWS,
-    MAX_HIDDEN_THINK_RATIO, MAX_LOSS, MAX_MODERN_NS_PER_BYTE, MAX_RTO, MAX_SEGMENTS_OF_SMALL_BLOCK,
+    MAX_HIDDEN_THINK_RATIO, MAX_LOSS, MAX_PACE_ERROR, MIN_WINDOW_PART, MAX_MODERN_NS_PER_BYTE, MAX_RTO, MAX_SEGMENTS_OF_SMALL_BLOCK,
     MAX_SERIAL_THINK_RATIO, MEMORY_RATIO, MIN_FAST_RATIO, MIN_FIXED_OF_UNEVEN, MIN_QUEUE,
     MODERN_DELAYED_ACK, MODERN_RTO, OLD_RTO, PATH_BOUND, RING_PLACING, RTO_RANGE, SHAPING,
     THINK_RESOLUTION, TOO_FAST_RATIO, USUAL_CLIENT_BUFFER, VISIBLE,
@@ -16,7 +16,7 @@ use coax_explain::report::{Connection, Copy, Direction, Side, Vantage};
 use toml::Value;
 
 use crate::{
-    observation::{MACHINES, Observation, sender},
+    observation::{MACHINES, Observation, receiver, sender},
     used::{Set, Used},
     windows::{Windows, scale},
 };
@@ -111,6 +111,8 @@ pub(crate) struct ModelParameters {
     pub(crate) tick: f64,
     /// Whether client and server hold small segments back.
     pub(crate) nagle: [bool; 2],
+    /// Whether they may: neither was seen to send small segments while others were not acknowledged.
+    pub(crate) may_hold: [bool; 2],
     /// Whether they offered window scaling: what is as young holds but one small segment back.
     pub(crate) young: [bool; 2],
     /// Bytes that the sender keeps; 0: as many as the window allows.
@@ -121,6 +123,9 @@ pub(crate) struct ModelParameters {
     pub(crate) is_modern: bool,
     /// Windows of client and server that are taken to be so wide, where the capture does not say.
     pub(crate) wide: [Option<u64>; 2],
+    /// The receiver's window as it was announced, bytes, and the part of it that its sender could use.
+    pub(crate) window: u64,
+    pub(crate) window_part: f64,
     /// The client's largest message, where the capture shows only the smaller one of the server.
     pub(crate) client_buffer: Option<u64>,
 }
@@ -141,6 +146,7 @@ impl ModelParameters {
         };
         let waits_for_acks = seen.spent(Cause::NagleDelayedAck) > seen.wall / SHAPING;
         let fast = seen.spent(Cause::FastRecovery) > seen.spent(Cause::Timeout) / MIN_FAST_RATIO;
+        let may_hold = connection.habits.each_ref().map(|habits| !habits.no_delay);
         let path_ps = seen.path_ps;
         let path_ps = path_ps.unwrap_or_else(|| unknown_path(seen, connection));
         let mut guess = Self {
@@ -155,8 +161,10 @@ impl ModelParameters {
             longest: f64::from(sender(connection, copy.direction).largest_segment) + FRAME_OVERHEAD,
             fast_retransmit: fast || seen.lost == 0.0,
             hold: hold(connection, copy.direction, used.is_modern, waits_for_acks),
-            nagle: [waits_for_acks; 2],
+            nagle: may_hold.map(|may| may && waits_for_acks),
+            may_hold,
             young: [0, 1].map(|side| used.is_modern || offers_scale(connection, side)),
+            window: receiver(connection, copy.direction).settled_window.into(),
             ..Self::plain(used, copy.direction)
         };
         guess.repairs(seen);
@@ -192,11 +200,14 @@ impl ModelParameters {
             hold: 0.0,
             tick: 0.0,
             nagle: [false; 2],
+            may_hold: [true; 2],
             young: [used.is_modern; 2],
             send_buffer: 0,
             direction,
             is_modern: used.is_modern,
             wide: used.windows.likely,
+            window: 0,
+            window_part: 1.0,
             client_buffer: used.repeats_limit.then_some(USUAL_CLIENT_BUFFER),
         }
     }
@@ -247,19 +258,30 @@ impl ModelParameters {
         }
     }
 
-    /// Small segments may have been held back where nothing showed it, and acknowledgments delayed or not.
-    pub(crate) fn holding(&self) -> impl Iterator<Item = Self> {
-        let is_open = self.nagle == [false; 2];
+    /// Small segments may have been held back where nothing showed it, and acknowledgments delayed or not; or what seems to be held back
+    /// was not.
+    pub(crate) fn holding(&self) -> Vec<Self> {
+        let with = |nagle, hold| Self {
+            nagle,
+            hold,
+            ..self.clone()
+        };
+        if self.nagle != [false; 2] {
+            return vec![with([false; 2], self.hold)];
+        }
         let usual = self.hold.max(usual_hold(self.is_modern));
-        let holds = [self.hold, usual].into_iter().filter(move |_| is_open);
+        let holds = [self.hold, usual].into_iter();
+        holds
+            .flat_map(|hold| self.who_holds().map(move |nagle| with(nagle, hold)))
+            .collect()
+    }
+
+    /// Who may follow Nagle's algorithm: both, one of them.
+    pub(crate) fn who_holds(&self) -> impl Iterator<Item = [bool; 2]> {
+        let [client, server] = self.may_hold;
         let who = [[true; 2], [true, false], [false, true]];
-        holds.flat_map(move |hold| {
-            who.map(|nagle| Self {
-                nagle,
-                hold,
-                ..self.clone()
-            })
-        })
+        who.into_iter()
+            .filter(move |[of_client, of_server]| (client || !of_client) && (server || !of_server))
     }
 
     /// Acknowledgments may have been delayed to the next beat of a clock, as by stacks of BSD's kind, and not for so long
@@ -337,13 +359,21 @@ impl ModelParameters {
         let waited = seen.spent(Cause::ReceiveWindow) - model.spent(Cause::ReceiveWindow);
         let is_held = waited > seen.wall / CONSIDERABLE && seen.wall > model.wall * TOO_FAST_RATIO;
         let factor = match (seen.path_ps, model.path_ps) {
+            // the pace is known too: the window was narrower than announced, because its program read late
+            (Some(_), _) if is_held && self.path_known => {
+                let part = self.window_part * model.wall / seen.wall.max(1.0);
+                self.window_part = part.max(MIN_WINDOW_PART);
+                1.0
+            }
             _ if is_held => {
                 let more = waited * 1000.0 / seen.bytes.max(1) as f64;
                 1.0 + more / self.path_ps.max(1.0)
             }
             _ if by_time => ratio(seen, model, |of| of.of_kind(Kind::Path)),
             (Some(seen), Some(model)) if model > 0.0 => {
-                (seen / model).clamp(CORRECTION[0], CORRECTION[1])
+                let off = self.path_ps / seen.max(0.1);
+                let factor = (seen / model).clamp(CORRECTION[0], CORRECTION[1]);
+                factor.clamp(1.0 / MAX_PACE_ERROR / off, MAX_PACE_ERROR / off)
             }
             _ => 1.0,
         };
@@ -432,7 +462,10 @@ impl ModelParameters {
         let [client, server] = self.wide;
         let own = if name == "client" { client } else { server };
         let key = |key: &str| format!("{name}.stack.{key}");
-        if let Some(bytes) = own {
+        let receives = (name == "client") == (self.direction == Direction::ToClient);
+        let narrower = (receives && self.window_part < 1.0)
+            .then(|| (self.window as f64 * self.window_part).max(1.0) as u64);
+        if let Some(bytes) = own.or(narrower) {
             let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
             set(key("receive_window"), Value::Integer(bytes));
         }

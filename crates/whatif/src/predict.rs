@@ -14,7 +14,7 @@ use toml::Value;
 use crate::{
     Why,
     fit::{Fit, Hints, Task},
-    observation::{Observation, sender},
+    observation::{Observation, receiver, sender},
     parameters::{Congestion, Loss, ModelParameters},
     rare::Rare,
     run::{Bench, Known, tap},
@@ -344,13 +344,15 @@ fn hints(connection: &Connection, copy: &Copy) -> Hints {
     };
     let (losses, there) = habits.burst_losses;
     let is_one_place = losses >= 4 && there > losses / 2;
+    let own = sender(connection, direction);
     Hints {
-        on_its_way: sender(connection, direction).max_in_flight,
+        on_its_way: own.max_in_flight,
         in_round_trip: connection.bytes_in_round_trip(copy),
         timer: habits.shortest_timer.map(|(timer, _)| timer.0 as f64),
         burst_place: habits.burst_place.filter(|_| is_one_place),
-        segment: sender(connection, direction).largest_segment,
+        segment: own.largest_segment,
         windows: Windows::of(connection),
+        filled: (own.window_full > 0).then(|| receiver(connection, direction).max_window.into()),
         is_late: !connection.has_start,
     }
 }

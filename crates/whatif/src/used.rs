@@ -297,10 +297,7 @@ fn buffers(sets: &mut Vec<Set>, smb: &Smb, by: Moving<'_>, is_known_client: bool
     let server = fits(smb.server_max_buffer, 16_644);
     let is_echo = !is_known_client && smb.client_max_buffer == smb.server_max_buffer;
     let client = fits(smb.client_max_buffer.filter(|_| !is_echo), whole);
-    // a server without large reads shortens answers to its buffer, whatever the client requested
-    let is_large = method == Method::Andx
-        && block != server
-        && block.saturating_add(coax_explain::MAX_ANDX_HEADER) > server.min(client);
+    let is_large = method == Method::Andx && is_beyond_buffer(smb, block, server.min(client));
     number(sets, "server.config.max_buffer", server);
     number(sets, "client.profile.buffers.announced", client);
     let mpx = smb.max_mpx.map_or(50, u64::from);
@@ -318,6 +315,18 @@ fn buffers(sets: &mut Vec<Set>, smb: &Smb, by: Moving<'_>, is_known_client: bool
         .map_or(is_unseen, |bits| bits & LARGE != 0);
     flag(sets, "server.config.large_readwrite", is_large || offers);
     flag(sets, "server.config.extended_security", false);
+}
+
+/// Whether a block has more bytes than the smaller buffer holds: large reads and writes are in use. A server without them shortens
+/// answers to its buffer, whatever the client requested; its capabilities say whether it has them.
+fn is_beyond_buffer(smb: &Smb, block: u64, buffer: u64) -> bool {
+    let is_known = smb.capabilities.0.is_some();
+    let header = if is_known {
+        0
+    } else {
+        coax_explain::MAX_ANDX_HEADER
+    };
+    smb.server_max_buffer.map(u64::from) != Some(block) && block.saturating_add(header) > buffer
 }
 
 /// How the data was moved.

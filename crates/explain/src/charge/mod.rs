@@ -81,7 +81,7 @@ use crate::constants::{MAX_QUEUEING_PAUSE, MIN_STALL_RTO};
 use crate::path::WHOLE;
 use crate::smb::Purpose;
 use crate::timeline::{
-    AckSample, Advance, SentSegment, Side, answers, is_idle_repeat, sum, was_busy,
+    AckSample, Advance, SentSegment, Side, answers, is_idle_repeat, of, sum, was_busy,
 };
 use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
@@ -116,6 +116,11 @@ impl Charger {
     /// The sum of all charges.
     pub(crate) fn account(&self) -> &Account {
         &self.account
+    }
+
+    /// Whether a side was seen to do without Nagle's algorithm.
+    pub(crate) fn has_no_delay(&self, side: Side) -> bool {
+        of(&self.flows, side).small.are_unkept()
     }
 
     /// Up to when everything is charged.

@@ -2,7 +2,7 @@
 
 use coax_wire::time::Span;
 
-use super::name::Name;
+use super::{name::Name, sizes::Sizes};
 use crate::{histogram::Samples, report::Requests};
 
 /// More kinds of requests are counted as one of them.
@@ -19,8 +19,7 @@ struct Tally {
     refused: u64,
     unanswered: u64,
     largest: u64,
-    /// A size that has the majority, if one has, and its lead.
-    usual: (u64, u64),
+    sizes: Sizes,
     responses: Samples,
 }
 
@@ -47,13 +46,10 @@ impl Mix {
         tally.refused += u64::from(outcome.refused);
         tally.unanswered += u64::from(outcome.unanswered);
         tally.largest = tally.largest.max(outcome.bytes);
-        tally.usual = match tally.usual {
-            // what came to nothing has no size
-            usual if outcome.refused || outcome.unanswered => usual,
-            (_, 0) => (outcome.bytes, 1),
-            (size, lead) if size == outcome.bytes => (size, lead + 1),
-            (size, lead) => (size, lead - 1),
-        };
+        // what came to nothing has no size
+        if !outcome.refused && !outcome.unanswered {
+            tally.sizes.add(outcome.bytes);
+        }
         if let Some(response) = outcome.response {
             tally.responses.add(response);
         }
@@ -115,11 +111,7 @@ impl Tally {
         self.refused += other.refused;
         self.unanswered += other.unanswered;
         self.largest = self.largest.max(other.largest);
-        self.usual = match (self.usual, other.usual) {
-            ((size, lead), (other, more)) if size == other => (size, lead + more),
-            (own, other) if own.1 >= other.1 => (own.0, own.1 - other.1),
-            (own, other) => (other.0, other.1 - own.1),
-        };
+        self.sizes.merge(&other.sizes);
         self.responses.merge(&other.responses);
     }
 
@@ -131,7 +123,7 @@ impl Tally {
             bytes: self.bytes,
             refused: self.refused,
             unanswered: self.unanswered,
-            usual_bytes: self.usual.0,
+            usual_bytes: self.sizes.usual(),
             largest_bytes: self.largest,
             answered: self.responses.count(),
             response_total: self.responses.total(),

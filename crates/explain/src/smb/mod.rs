@@ -13,6 +13,7 @@ mod op;
 mod operations;
 mod pending;
 mod ranges;
+mod sizes;
 mod stretch;
 mod subject;
 mod union;

@@ -389,7 +389,9 @@ impl Endpoint {
         if !held_by_window {
             return;
         }
-        let silly = self.sender.window > self.sender.flight() && self.params.sws_override.0 > 0;
+        let silly = self.sender.window > self.sender.flight()
+            && self.params.sender_sws_avoidance
+            && self.params.sws_override.0 > 0;
         if silly {
             if self.timer(Timer::SillyWindow).is_none() {
                 self.set(Timer::SillyWindow, Some(now + self.params.sws_override));

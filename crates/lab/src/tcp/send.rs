@@ -345,7 +345,7 @@ impl Sender {
         if len == 0 {
             return Err(limit);
         }
-        if len < self.mss && len < unsent && !self.may_send_cut(len, params) {
+        if len < self.mss && len < unsent && !self.may_send_cut(len, limit, params) {
             return Err(limit);
         }
         if len < self.mss && len == unsent && self.nagle_holds(params) && !self.fin {
@@ -396,9 +396,13 @@ impl Sender {
         (least.saturating_sub(self.flight()), limit)
     }
 
-    /// The sender's part of silly window avoidance (RFC 1122 4.2.3.4).
-    fn may_send_cut(&self, len: u64, params: &StackParams) -> bool {
-        !params.sender_sws_avoidance || self.force || len.saturating_mul(2) >= self.window_max
+    /// Whether it sends a segment that `limit` shortens: the sender's part of silly window avoidance (RFC 1122 4.2.3.4). Without it, a segment
+    /// fills what the receiver allows, unless Nagle's algorithm holds short segments.
+    fn may_send_cut(&self, len: u64, limit: Blocked, params: &StackParams) -> bool {
+        if params.sender_sws_avoidance {
+            return self.force || len.saturating_mul(2) >= self.window_max;
+        }
+        limit != Blocked::ReceiveWindow || !self.nagle_holds(params)
     }
 
     fn nagle_holds(&self, params: &StackParams) -> bool {

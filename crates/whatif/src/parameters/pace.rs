@@ -256,11 +256,14 @@ mod tests {
             hold: 0.0,
             tick: 0.0,
             nagle: [false; 2],
+            may_hold: [true; 2],
             young: [false; 2],
             send_buffer: 0,
             direction: Direction::ToClient,
             is_modern: false,
             wide: [None; 2],
+            window: 0,
+            window_part: 1.0,
             client_buffer: None,
         }
     }

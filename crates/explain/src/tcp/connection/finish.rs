@@ -6,7 +6,6 @@ use crate::report::{Copy, Direction, Protocol, Quality, Vantage};
 use crate::session::Scratch;
 use crate::smb::{Observed, Smb};
 use crate::tcp::connection::Connection;
-use crate::tcp::endpoint_stats::EndpointObserver;
 use crate::tcp::stream_state::StreamState;
 use crate::timeline::{Side, of};
 use coax_capture::Transport;
@@ -83,7 +82,7 @@ impl Connection {
             asked: told.asked,
             around: told.around,
             joined: None,
-            habits: self.stats.each_ref().map(EndpointObserver::report),
+            habits: self.habits(),
             parties: <[report::Party; 2]>::default(),
             stacks: <[report::Stack; 2]>::default(),
             netbios: None,
@@ -102,6 +101,13 @@ impl Connection {
         }
         let smb2 = self.conversation.signs().smb2();
         smb2.map_or(Protocol::Other, |dialect| Protocol::Smb2 { dialect })
+    }
+
+    fn habits(&self) -> [report::Habits; 2] {
+        Side::BOTH.map(|side| report::Habits {
+            no_delay: self.charger.has_no_delay(side),
+            ..of(&self.stats, side).report()
+        })
     }
 
     fn sides(&self) -> [report::Side; 2] {
