@@ -10,7 +10,7 @@ use crate::smb::{Context, Purpose, Smb};
 use crate::timeline::{Side, of, of_mut};
 use coax_capture::Segment;
 use coax_cause::Account;
-use coax_wire::time::Time;
+use coax_wire::time::{Span, Time};
 
 /// A stream that began before the capture is searched so far for SMB.
 const MAX_SEARCHED: u64 = 1 << 22;
@@ -86,6 +86,13 @@ impl Conversation {
     pub(crate) fn asks_ahead(&self, side: Side) -> bool {
         let smb = self.smb.as_ref().filter(|_| side == Side::Client);
         smb.is_some_and(|smb| smb.is_waiting() && smb.asks_ahead())
+    }
+
+    /// Whether what this side says now left before it could know of the latest answer: from the capture to it and back takes `round`.
+    pub(crate) fn left_before_answer(&self, side: Side, at: Time, round: Span) -> bool {
+        let smb = self.smb.as_ref().filter(|_| side == Side::Client);
+        let answered = smb.and_then(|smb| smb.answered());
+        answered.is_some_and(|answered| at - answered < Span(round.0 - round.0 / 16))
     }
 
     /// Whether nothing is due from the server but an event, such as a change in a watched folder.

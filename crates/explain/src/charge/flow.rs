@@ -2,7 +2,7 @@
 
 use crate::charge::credit::Credit;
 use crate::charge::pacing::Pacing;
-use crate::timeline::{Advance, SendLimit};
+use crate::timeline::{Advance, SendLimit, answers};
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
 
@@ -12,6 +12,8 @@ pub(super) struct Flow {
     /// The most that it had on its way since it last had nothing, and where the data ended with which that grew.
     pub(super) widest: u64,
     grew: u64,
+    /// The most that it had on its way before that.
+    last_widest: u64,
     /// When it last had nothing on its way and sent something.
     pub(super) begin: Time,
     /// What was acknowledged then, and last; whether it grew since, and whether an acknowledgment came without that.
@@ -101,6 +103,10 @@ impl Flow {
     pub(super) fn grows(&mut self, advance: &Advance, in_flight: u64, drained: bool) -> bool {
         let acked = advance.heard.map_or(0, |heard| heard.acked);
         if drained && !advance.place.is_middle {
+            // who sends the next message when the last one is acknowledged, and as much as then, keeps no more
+            let is_more = self.widest > self.last_widest;
+            self.is_constant |= !is_more && answers(advance).is_none();
+            self.last_widest = self.widest;
             (self.widest, self.grew, self.base) = (0, 0, acked);
         }
         if acked > self.base && acked != self.last_acked {

@@ -184,7 +184,15 @@ impl Charger {
         if is_carried {
             self.charge_path(advance, gap);
         } else {
-            self.charge(cause, gap);
+            let carried = if advance.is_behind {
+                Span(0)
+            } else {
+                // what was sent before, but for as much as was lost of it at least
+                let busy = advance.busy.1.min(advance.at) - self.at.max(advance.busy.0);
+                Span(busy.0.saturating_sub(advance.serial.0))
+            };
+            let rest = self.part(Cause::Bandwidth, gap, carried);
+            self.charge(cause, rest);
         }
     }
 

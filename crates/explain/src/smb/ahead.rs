@@ -44,6 +44,11 @@ impl Gaps {
         self.list.len() >= LEAST && self.ahead >= self.list.len().div_ceil(4)
     }
 
+    /// When the latest answer was complete.
+    pub(super) fn answered(&self) -> Option<Time> {
+        self.answered
+    }
+
     /// The middle one.
     pub(super) fn median(&self) -> Option<i64> {
         if self.list.len() < LEAST {

@@ -119,7 +119,7 @@ impl Smb {
         self.files.recorders
     }
 
-    /// What the latest request was for.
+    /// What the requests that wait were for when the latest one was made.
     pub(crate) fn purpose(&self) -> Purpose {
         self.purpose
     }
@@ -151,6 +151,11 @@ impl Smb {
     /// Whether the server has requests to answer. A NOTIFY_CHANGE waits for an event instead.
     pub(crate) fn is_waiting(&self) -> bool {
         self.queue.has_due()
+    }
+
+    /// When the latest answer was complete.
+    pub(crate) fn answered(&self) -> Option<Time> {
+        self.gaps.answered()
     }
 
     /// Whether the client often asks for more before it has an answer, as seen from where the capture was taken.
@@ -290,9 +295,10 @@ impl Smb {
         }
     }
 
-    /// What a request is for.
+    /// What a request is for. One that moves no data, such as a watch on the folder, does not end the wait for one that does.
     fn note_purpose(&mut self, ops: &[Op], begun: Moment) {
-        self.purpose = if ops.iter().any(Op::is_data) {
+        let is_data = ops.iter().any(Op::is_data);
+        self.purpose = if is_data || self.queue.has_data() {
             Purpose::Data
         } else {
             Purpose::Metadata
@@ -300,7 +306,7 @@ impl Smb {
         for op in ops {
             facts::transfer(&mut self.facts, op, begun.frame);
         }
-        if self.purpose == Purpose::Metadata {
+        if !is_data {
             return;
         }
         self.gaps.request(begun.at, self.queue.has_due());

@@ -25,7 +25,10 @@ impl Sizes {
     /// blocks a little larger than a request makes as many small requests as large ones.
     pub(crate) fn usual(&self) -> u64 {
         let most = self.0.iter().map(|(_, count)| *count).max().unwrap_or(0);
-        let frequent = self.0.iter().filter(|(_, count)| *count >= most.div_ceil(2));
+        let frequent = self
+            .0
+            .iter()
+            .filter(|(_, count)| *count >= most.div_ceil(2));
         let moved = |(bytes, count): &&(u64, u64)| bytes.saturating_mul(*count);
         frequent.max_by_key(moved).map_or(0, |(bytes, _)| *bytes)
     }
@@ -64,13 +67,18 @@ mod tests {
 
     #[test]
     fn many_small_requests_are_usual_beside_few_large_ones() {
-        assert_eq!(of((0..100).map(|n| if n % 5 == 0 { 60_000 } else { 512 })).usual(), 512);
+        assert_eq!(
+            of((0..100).map(|n| if n % 5 == 0 { 60_000 } else { 512 })).usual(),
+            512
+        );
         assert_eq!(of([]).usual(), 0);
     }
 
     #[test]
     fn a_size_that_most_have_stays_among_any_number_of_others() {
-        let all: Vec<u64> = (0..1000).map(|n| if n % 3 == 0 { 4096 } else { n }).collect();
+        let all: Vec<u64> = (0..1000)
+            .map(|n| if n % 3 == 0 { 4096 } else { n })
+            .collect();
         assert_eq!(of(all.iter().copied()).usual(), 4096);
         let (one, other) = all.split_at(501);
         let mut both = of(one.iter().copied());

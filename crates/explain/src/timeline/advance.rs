@@ -1,7 +1,8 @@
 //! A packet that advances a connection, and everything that could have kept it waiting.
 
 use crate::constants::{
-    MAX_FAST_RETRANSMIT_DELAY, MAX_REACTION, MAX_REORDERING, MIN_PROBE_TIMEOUT,
+    MAX_FAST_RETRANSMIT_DELAY, MAX_REACTION, MAX_REORDERING, MAX_REORDERING_TIMER_DELAY,
+    MIN_PROBE_TIMEOUT,
 };
 use std::cmp::Ordering;
 
@@ -343,8 +344,13 @@ pub(crate) fn is_timer(advance: &Advance) -> bool {
     }
     let since = |latest: Time| advance.at - (latest + advance.ahead() + advance.queued_for);
     let silent = latest.map_or(Span(0), since);
-    // what may only have been overtaken is waited for a quarter of the way there and back (RFC 8985 §6.2)
-    silent > MIN_PROBE_TIMEOUT.max(Span(advance.round().0 / 4))
+    silent > longest_reordering(advance)
+}
+
+/// How long a sender waits for what may only have been overtaken: a quarter of the way there and back (RFC 8985 §6.2), or less than any
+/// other timer.
+fn longest_reordering(advance: &Advance) -> Span {
+    MIN_PROBE_TIMEOUT.max(sum(Span(advance.round().0 / 4), MAX_REORDERING_TIMER_DELAY))
 }
 
 /// Whether an acknowledgment that filled a hole let it go: it tells of the next one, and the repair goes on (RFC 6582
@@ -364,7 +370,7 @@ pub(crate) fn is_ignored(advance: &Advance, responds_to_dup_acks: Option<bool>) 
     let patience = if responds_to_dup_acks == Some(false) {
         MAX_FAST_RETRANSMIT_DELAY
     } else {
-        MIN_PROBE_TIMEOUT.max(Span(advance.round().0 / 4))
+        longest_reordering(advance)
     };
     told.is_some_and(|at| advance.at - advance.soonest(at) > patience)
 }

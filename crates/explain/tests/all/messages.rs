@@ -441,6 +441,24 @@ fn a_notify_that_waits_all_the_time_changes_nothing_of_a_copy_s_account() {
 }
 
 #[test]
+fn a_notify_behind_a_read_does_not_end_the_wait_for_its_data() {
+    let metadata = |is_notified: bool| {
+        let mut talk = Talk::on(445);
+        talk.open(1, 7, 3000);
+        for mid in 2..8 {
+            talk.say(0, &read(mid, 7, 0, 500).bytes());
+            if is_notified {
+                talk.say(0, &notify(mid + 80).bytes());
+            }
+            talk.wait(450).say(1, &brought(mid, 500).answer());
+        }
+        let capture = talk.close(9, 7).explained();
+        capture.copies[0].account.get(Cause::Metadata)
+    };
+    assert_eq!(metadata(true), metadata(false));
+}
+
+#[test]
 fn bytes_that_come_twice_in_one_packet_with_new_ones_count_once() {
     let mut talk = Talk::on(445);
     talk.open(1, 7, 1000);

@@ -84,7 +84,7 @@ impl Connection {
         let near = self.path.bare_way(side);
         let is_unknown = self.is_framed() && self.path.measured_way(side).is_none();
         let is_behind = self.path.is_behind(side) && !is_unknown;
-        let place = self.place(segment, side);
+        let place = self.place(segment, side, at);
         let (knew, heard) = self.heard_by(side, wire, at);
         Advance {
             at,
@@ -132,7 +132,8 @@ impl Connection {
 
     /// Adds how busy the path was until then. It is a step of its own because what follows from it depends on all the rest.
     fn describe_use(&self, step: &mut Advance) {
-        let uses = Side::BOTH.map(|of| self.path_use(of, step.at));
+        let asks_ahead = |side| side == step.side && step.place.asks_ahead;
+        let uses = Side::BOTH.map(|of| self.path_use(of, step.at, asks_ahead(of)));
         if uses.iter().any(Option::is_some) {
             self.apply_use(step, &uses);
         }
@@ -154,15 +155,15 @@ impl Connection {
         step.carrying = of(&uses, side).map_or(0, |found| found.carrying);
     }
 
-    /// How busy the path has been for some round trips while `side` had data to send, if it still has. Without a handshake the
-    /// delay of an empty path is unknown.
-    fn path_use(&self, side: Side, at: Time) -> Option<PathUse> {
+    /// How busy the path has been for some round trips while `side` had data to send, if it still has, or `asks_ahead`. Without a
+    /// handshake the delay of an empty path is unknown.
+    fn path_use(&self, side: Side, at: Time, asks_ahead: bool) -> Option<PathUse> {
         if !self.has_start {
             return None;
         }
         let stream = of(&self.streams, side);
         let goes_on = if self.path.is_behind(side) {
-            self.has_more(side)
+            asks_ahead || self.has_more(side)
         } else {
             stream.highest > stream.acked
         };
@@ -251,13 +252,15 @@ impl Connection {
         }
     }
 
-    fn place(&self, segment: &Segment<'_>, side: Side) -> MessagePosition {
+    fn place(&self, segment: &Segment<'_>, side: Side, at: Time) -> MessagePosition {
         let conversation = &self.conversation;
         let is_middle = conversation.continues(side, segment.data);
+        let asks_ahead = conversation.asks_ahead(side)
+            || conversation.left_before_answer(side, at, self.path.bare_way(side));
         MessagePosition {
             inside: is_middle || conversation.owes(side),
             is_middle,
-            asks_ahead: !is_middle && conversation.asks_ahead(side),
+            asks_ahead: !is_middle && asks_ahead,
             is_cut: self.is_cut(segment, side),
             // frames of NetBEUI and IPX wait for nothing because they are small
             is_full: self.is_framed() || self.is_full(side, segment.len),
