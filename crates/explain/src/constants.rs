@@ -10,6 +10,9 @@ pub(crate) const MIN_DELAYED_ACK: Span = Span::from_millis(25);
 /// No send buffer is smaller, bytes: Linux grants at least 4,608 (SOCK_MIN_SNDBUF), old stacks 4 KB.
 pub(crate) const MIN_SEND_BUFFER: u64 = 4096;
 
+/// No first congestion window is larger, bytes (RFC 6928 §2).
+pub(crate) const MAX_INITIAL_WINDOW: u64 = 14_600;
+
 /// The longest time between an acknowledgment and the data that it releases, beyond the round trip.
 pub(crate) const MAX_REACTION: Span = Span::from_millis(2);
 

@@ -2,6 +2,7 @@
 
 use crate::charge::credit::Credit;
 use crate::charge::pacing::Pacing;
+use crate::constants::MAX_INITIAL_WINDOW;
 use crate::timeline::{Advance, SendLimit, answers};
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
@@ -103,9 +104,10 @@ impl Flow {
     pub(super) fn grows(&mut self, advance: &Advance, in_flight: u64, drained: bool) -> bool {
         let acked = advance.heard.map_or(0, |heard| heard.acked);
         if drained && !advance.place.is_middle {
-            // who sends the next message when the last one is acknowledged, and as much as then, keeps no more
-            let is_more = self.widest > self.last_widest;
-            self.is_constant |= !is_more && answers(advance).is_none();
+            // a congestion window that grows has more on its way with each message that is ready to go, if messages are longer than
+            // its first one
+            let is_same = self.widest <= self.last_widest && self.widest > MAX_INITIAL_WINDOW;
+            self.is_constant |= is_same && answers(advance).is_none();
             self.last_widest = self.widest;
             (self.widest, self.grew, self.base) = (0, 0, acked);
         }

@@ -119,7 +119,7 @@ impl Smb {
         self.files.recorders
     }
 
-    /// What the requests that wait were for when the latest one was made.
+    /// What the latest request was for that does not wait for an event.
     pub(crate) fn purpose(&self) -> Purpose {
         self.purpose
     }
@@ -295,14 +295,14 @@ impl Smb {
         }
     }
 
-    /// What a request is for. One that moves no data, such as a watch on the folder, does not end the wait for one that does.
+    /// What a request is for. One that waits for an event, such as a watch on a folder, does not end the wait for another's answer.
     fn note_purpose(&mut self, ops: &[Op], begun: Moment) {
         let is_data = ops.iter().any(Op::is_data);
-        self.purpose = if is_data || self.queue.has_data() {
-            Purpose::Data
-        } else {
-            Purpose::Metadata
-        };
+        if is_data {
+            self.purpose = Purpose::Data;
+        } else if !ops.iter().any(|op| op.name.waits()) {
+            self.purpose = Purpose::Metadata;
+        }
         for op in ops {
             facts::transfer(&mut self.facts, op, begun.frame);
         }

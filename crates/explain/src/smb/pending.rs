@@ -224,13 +224,6 @@ impl Queue {
         self.list.iter().any(|pending| !is_notify(pending))
     }
 
-    /// Whether one waits that moves data of a file.
-    pub(super) fn has_data(&self) -> bool {
-        self.list
-            .iter()
-            .any(|pending| pending.ops.iter().any(Op::is_data))
-    }
-
     /// Whether the client waits to be told of a change in a folder.
     pub(super) fn has_notify(&self) -> bool {
         self.list.iter().any(is_notify)

@@ -256,7 +256,8 @@ impl Connection {
         let conversation = &self.conversation;
         let is_middle = conversation.continues(side, segment.data);
         let asks_ahead = conversation.asks_ahead(side)
-            || conversation.left_before_answer(side, at, self.path.bare_way(side));
+            || self.path.is_behind(side)
+                && conversation.left_before_answer(side, at, self.path.bare_way(side));
         MessagePosition {
             inside: is_middle || conversation.owes(side),
             is_middle,
