@@ -258,7 +258,11 @@ impl Model {
         setup.client.nic.tx_ring = if way == Way::Send { 1 } else { 0 };
         setup.client.nic.tx_full = TxFull::Block;
         setup.client.nic.tx_wait = way == Way::Send && !row.overlaps();
-        setup.server.stack = built_in::<StackParams>("linux")?.params;
+        // the costs are fitted to full segments: a window of 8,192 bytes would be filled with a short one now and then
+        setup.server.stack = StackParams {
+            sender_sws_avoidance: true,
+            ..built_in::<StackParams>("linux")?.params
+        };
         setup.link.rate = if row.is_pci() {
             100_000_000
         } else {

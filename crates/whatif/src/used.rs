@@ -120,7 +120,7 @@ pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> 
         steps(&mut sets, copy, by);
     }
     let windows = Windows::of(connection);
-    let is_modern = windows.are_scaled || is_late_linux(connection);
+    let is_modern = windows.are_scaled || is_late_modern(connection);
     for (name, own, other) in sides(connection) {
         tcp(connection, is_modern, by.block).stack(&mut sets, name, own, other);
     }
@@ -160,7 +160,7 @@ fn bulk(connection: &Connection, copy: &Copy) -> Result<Used, Why> {
     let mut sets = Vec::new();
     text(&mut sets, "direction", copy.direction.name());
     let windows = Windows::of(connection);
-    let is_modern = windows.are_scaled || is_late_linux(connection);
+    let is_modern = windows.are_scaled || is_late_modern(connection);
     for (name, own, other) in sides(connection) {
         tcp(connection, is_modern, copy.bytes).stack(&mut sets, name, own, other);
     }
@@ -176,11 +176,13 @@ fn bulk(connection: &Connection, copy: &Copy) -> Result<Used, Why> {
     })
 }
 
-/// Whether acknowledgments wait as long as Linux has them wait, in a capture that lacks the SYNs of those who scale.
-fn is_late_linux(connection: &Connection) -> bool {
+/// Whether the TCPs are young though the capture lacks the SYNs of those who scale: their segments have timestamps, which came with window
+/// scaling (RFC 7323), or acknowledgments wait as long as Linux has them wait.
+fn is_late_modern(connection: &Connection) -> bool {
     let mut holds = connection.habits.iter().filter_map(|habits| habits.hold);
     let is_linuxs = |hold: Span| (39..=46).contains(&(hold.0 / 1_000_000));
-    !connection.has_start && holds.any(is_linuxs)
+    let have_timestamps = connection.sides.iter().all(|side| side.timestamps);
+    !connection.has_start && (have_timestamps || holds.any(is_linuxs))
 }
 
 const fn tcp(connection: &Connection, is_modern: bool, block: u64) -> Tcp {

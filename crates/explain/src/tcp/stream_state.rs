@@ -247,6 +247,8 @@ impl StreamState {
     /// Counts a segment and says what its data is to the stream. `start` is its offset.
     pub(super) fn take(&mut self, segment: &Segment<'_>, start: u64, at: Time) -> Option<Novelty> {
         let figures = &mut self.figures;
+        // without its SYN, its first segment shows them
+        figures.timestamps |= figures.segments == 0 && segment.syn_options().timestamps;
         figures.segments += 1;
         if segment.len == 0 {
             self.claimed = self.claimed.max(start);

@@ -80,6 +80,8 @@ pub(super) struct Sender {
     pub(super) after: Option<Sent>,
     /// A small segment may be sent although the window limits it.
     pub(super) force: bool,
+    /// The segment before was full, and nothing has blocked the sender since.
+    behind_full: bool,
     /// A window probe must be sent.
     pub(super) probe: bool,
     /// The timed segment: its end and its send time.
@@ -119,6 +121,7 @@ impl Sender {
             recovery: None,
             after: None,
             force: false,
+            behind_full: false,
             probe: false,
             timed: None,
             duplicates: 0,
@@ -341,17 +344,19 @@ impl Sender {
             return Ok(fin_due.then(|| self.choice(0)));
         }
         let (usable, limit) = self.usable(params);
+        let behind_full = core::mem::take(&mut self.behind_full);
         let len = self.mss.min(unsent).min(usable);
         if len == 0 {
             return Err(limit);
         }
-        if len < self.mss && len < unsent && !self.may_send_cut(len, limit, params) {
+        if len < self.mss && len < unsent && !self.may_send_cut(len, (limit, behind_full), params) {
             return Err(limit);
         }
         if len < self.mss && len == unsent && self.nagle_holds(params) && !self.fin {
             return Err(Blocked::Nagle);
         }
         self.force = false;
+        self.behind_full = len == self.mss;
         Ok(Some(self.choice(len)))
     }
 
@@ -397,12 +402,19 @@ impl Sender {
     }
 
     /// Whether it sends a segment that `limit` shortens: the sender's part of silly window avoidance (RFC 1122 4.2.3.4). Without it, a segment
-    /// fills what the receiver allows, unless Nagle's algorithm holds short segments.
-    fn may_send_cut(&self, len: u64, limit: Blocked, params: &StackParams) -> bool {
+    /// behind a full one fills what the receiver allows, unless Nagle's algorithm holds short segments.
+    fn may_send_cut(
+        &self,
+        len: u64,
+        (limit, behind_full): (Blocked, bool),
+        params: &StackParams,
+    ) -> bool {
         if params.sender_sws_avoidance {
             return self.force || len.saturating_mul(2) >= self.window_max;
         }
-        limit != Blocked::ReceiveWindow || !self.nagle_holds(params)
+        limit != Blocked::ReceiveWindow
+            || self.flight() == 0
+            || behind_full && !self.nagle_holds(params)
     }
 
     fn nagle_holds(&self, params: &StackParams) -> bool {
