@@ -110,6 +110,12 @@ impl Conversation {
         self.smb.as_ref()?.oldest_request(before)
     }
 
+    /// Whether that request was made after all that were answered.
+    pub(crate) fn answers_in_order(&self, before: usize) -> bool {
+        let smb = self.smb.as_ref();
+        smb.is_some_and(|smb| smb.answers_in_order(before))
+    }
+
     /// Whether `data` of `side` continues a message.
     pub(crate) fn continues(&self, side: Side, data: &[u8]) -> bool {
         self.is_plain() || of(&self.framers, side).goes_on_with(data)

@@ -35,6 +35,8 @@ struct Slot {
     /// Bytes of other connections between the same hosts, once it is over.
     others: u64,
     packets: u32,
+    /// The longest time between two packets.
+    pause: Span,
     /// The shortest round trip of a packet, and whether a machine's TCP answered one at once.
     least: Option<Span>,
     is_timed: bool,
@@ -48,6 +50,7 @@ struct Past {
     bytes: u64,
     others: u64,
     packets: u32,
+    pause: Span,
     slots: usize,
     /// Slots with a round trip, and the shortest of all.
     timed: usize,
@@ -130,6 +133,8 @@ impl PathShape {
 pub(crate) struct Utilisation {
     slots: [Slot; SLOTS],
     past: Past,
+    /// When the path delivered something last.
+    latest: Option<Time>,
     /// The length of a slot.
     width: Span,
     /// The shortest round trip of data and its acknowledgment.
@@ -157,7 +162,12 @@ impl Utilisation {
         others: OtherLoad<'_>,
     ) {
         self.turn(at, shape, others);
+        let pause = self
+            .latest
+            .replace(at)
+            .map_or(Span(0), |latest| at - latest);
         let [slot, ..] = &mut self.slots;
+        slot.pause = slot.pause.max(pause);
         slot.bytes = slot.bytes.saturating_add(bytes);
         slot.packets = slot.packets.saturating_add(1);
     }
@@ -239,7 +249,20 @@ impl Utilisation {
         let shortest = self.shortest.unwrap_or_default().max(shape.round);
         let least = sum(shortest, shape.tolerance);
         let is_delayed = |took: Option<Span>| took.is_none_or(|took| took >= least);
-        slots >= SLOTS - 1 && timed >= SLOTS - 1 && is_delayed(past.least) && is_delayed(now.least)
+        slots >= SLOTS - 1
+            && timed >= SLOTS - 1
+            && is_delayed(past.least)
+            && is_delayed(now.least)
+            && !self.has_flights(shape)
+    }
+
+    /// Whether it delivers one flight a round trip, as seen where it arrives: then the sender waits before each, and no queue.
+    fn has_flights(&self, shape: &PathShape) -> bool {
+        let [now, ..] = &self.slots;
+        let (pause, round) = (self.past.pause.max(now.pause).0, shape.round.0);
+        let serial = shape.pace.saturating_mul(FULL_PER_SLOT * FULL) / 1000;
+        let is_round = (round - round / 4..=round + round / 2).contains(&pause);
+        !shape.is_at_sender && is_round && pause > serial
     }
 
     /// Takes the rate of a window in which a queue stood.
@@ -339,6 +362,7 @@ impl Past {
             past.bytes = past.bytes.saturating_add(slot.bytes);
             past.others = past.others.saturating_add(slot.others);
             past.packets = past.packets.saturating_add(slot.packets);
+            past.pause = past.pause.max(slot.pause);
             past.slots += 1;
             past.timed += usize::from(slot.is_timed);
             past.least = [past.least, slot.least].into_iter().flatten().min();

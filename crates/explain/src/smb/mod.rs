@@ -78,6 +78,8 @@ pub(crate) struct Smb {
     /// An answer to nothing: perhaps to a request of unknown length, whose end only the next one shows.
     early: Option<(Header, Vec<u8>, usize, Mark)>,
     operations: Operations,
+    /// When the latest request was whole that was answered.
+    latest_answered: Time,
 }
 
 /// What is reported of a connection's SMB.
@@ -171,6 +173,12 @@ impl Smb {
     /// The time at which the oldest unanswered request after the first `skipped` ones was complete.
     pub(crate) fn oldest_request(&self, skipped: usize) -> Option<Time> {
         self.queue.oldest(skipped)
+    }
+
+    /// Whether that request was made after all that were answered: the server answers in order, and no answer is missing.
+    pub(crate) fn answers_in_order(&self, skipped: usize) -> bool {
+        let oldest = self.queue.oldest(skipped);
+        oldest.is_some_and(|asked| asked >= self.latest_answered)
     }
 
     /// A message of the client.
@@ -375,6 +383,7 @@ impl Smb {
             return;
         }
         self.gaps.answer(message.end.at);
+        self.latest_answered = self.latest_answered.max(pending.asked.at);
         if header.command == command::WRITE_COMPLETE && pending.due == Due::Go {
             self.facts.raw_writes.1 += 1;
         }

@@ -308,7 +308,10 @@ impl Connection {
             Some(asked) => sent.captured_by(asked),
             None => None,
         };
-        // what is no longer in the log was never answered
+        // a request that is no longer in the log has waited for long, or its answer is missing
+        if asked.is_none() && side == Side::Server && self.conversation.answers_in_order(untold) {
+            return None;
+        }
         let asked = asked.or_else(|| sent.whole_by(then, of(&self.streams, side.other()).acked));
         asked.map(|asked| sent.mended(asked, then))
     }
