@@ -3,7 +3,7 @@
 use crate::charge::credit::Credit;
 use crate::charge::pacing::Pacing;
 use crate::constants::MAX_INITIAL_WINDOW;
-use crate::timeline::{Advance, SendLimit, answers};
+use crate::timeline::{Advance, SendLimit, answers, sum};
 use coax_cause::Cause;
 use coax_wire::time::{Span, Time};
 
@@ -43,6 +43,8 @@ pub(super) struct Flow {
     pub(super) credit: Credit,
     pub(super) late: Span,
     pub(super) small: SmallSegments,
+    /// What the path took for packets that came sooner after others than it can carry them, because those came late.
+    owed: Span,
 }
 
 /// Segments that Nagle's algorithm would have kept: less than a full one, while another such is not acknowledged (RFC 896;
@@ -100,6 +102,18 @@ impl SmallSegments {
 }
 
 impl Flow {
+    /// For how much of the `gap` before it the path carried a packet, which takes `serial`, and others that came too soon.
+    pub(super) fn due(&mut self, serial: Span, gap: Span) -> Span {
+        const MOST_OWED: u64 = 4;
+        let due = sum(serial, self.owed);
+        self.owed = Span(
+            due.0
+                .saturating_sub(gap.0)
+                .min(serial.0.saturating_mul(MOST_OWED)),
+        );
+        due
+    }
+
     /// Whether a side has more on its way now, or had since what it has was sent, than ever since it had nothing.
     pub(super) fn grows(&mut self, advance: &Advance, in_flight: u64, drained: bool) -> bool {
         let acked = advance.heard.map_or(0, |heard| heard.acked);

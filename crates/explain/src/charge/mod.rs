@@ -303,6 +303,13 @@ impl Charger {
         if let Some(full) = heard.freed.filter(|_| cause == Cause::ZeroWindow) {
             return self.charge_reopened_window(advance, heard, &full, gap);
         }
+        // behind the path, each packet shows when it was carried; before it, what is in flight does
+        let gap = if advance.is_behind {
+            let due = self.flow(advance.side).due(advance.serial, gap);
+            self.part(Cause::Bandwidth, gap, due)
+        } else {
+            gap
+        };
         let begin = heard.of.map_or(heard.at, |of| of.at.min(heard.at));
         let whole = (advance.at - begin).max(gap);
         let far = sum(advance.far, advance.serial_ack);
@@ -316,7 +323,11 @@ impl Charger {
             advance.busy.1 - advance.busy.0.max(heard.carried + advance.near)
         });
         let carried = sum(carried.min(heard.at - begin), own_carried);
-        let carried = carried.max(carried_in_flight(advance, cause, whole));
+        let carried = if advance.is_behind {
+            Span(0)
+        } else {
+            carried.max(carried_in_flight(advance, cause, whole))
+        };
         let think = Span(own.0 - own_carried.0);
         let (waited, think, late) = self.late_round(advance, heard, (waited, think));
         let is_delayed = waited >= MIN_DELAYED_ACK;
