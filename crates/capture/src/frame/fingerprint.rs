@@ -44,6 +44,11 @@ impl SynFingerprint {
 }
 
 impl OptionLayout {
+    /// Whether these kinds (IANA's numbers) and no others are there, in this order.
+    pub fn is(&self, kinds: &[u8]) -> bool {
+        self.whole && self.kinds.get(..usize::from(self.len)) == Some(kinds)
+    }
+
     fn of(segment: &Segment<'_>) -> Self {
         let mut layout = Self {
             kinds: [0; MAX_OPTIONS],

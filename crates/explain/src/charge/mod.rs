@@ -330,7 +330,11 @@ impl Charger {
         };
         let think = Span(own.0 - own_carried.0);
         let (waited, think, late) = self.late_round(advance, heard, (waited, think));
-        let is_delayed = waited >= MIN_DELAYED_ACK;
+        // what was carried behind it would have been acknowledged with it
+        let is_followed = heard
+            .next
+            .is_some_and(|next| next + far + MIN_DELAYED_ACK < heard.at);
+        let is_delayed = waited >= MIN_DELAYED_ACK && !is_followed;
         let mut rest = gap;
         for (cause, part) in [
             (Cause::Bandwidth, carried),

@@ -70,6 +70,7 @@ fn data(at_ms: u64, start: u64, len: u64) -> Advance {
         delays: Delays::Unknown,
         ack_delays: Delays::Unknown,
         hole_since: None,
+        least_timer: None,
         is_shared: false,
     }
 }
@@ -233,6 +234,7 @@ fn an_acknowledgment_of_two_segments_was_not_delayed_by_its_receiver() {
             acked: 3000,
             edge: 90_000,
             is_of_two,
+            next: None,
             of: Some(of),
             ..AckSample::default()
         };
@@ -274,6 +276,7 @@ fn until_next_request(acked: u64, asks_ahead: bool) -> [u64; 2] {
             acked,
             edge: 900_000,
             is_of_two: true,
+            next: None,
             of: Some(sent(5, acked)),
             ..AckSample::default()
         }),

@@ -1,12 +1,12 @@
 //! What one side's TCP was seen to do, beyond counts: where in a burst it loses, how long it holds acknowledgments back.
 
-use crate::constants::MIN_DELAYED_ACK;
-use crate::constants::{MIN_BURST_GAP, MIN_OBSERVED_RTO};
+use crate::constants::{LINUX_OPTIONS, MIN_BURST_GAP, MIN_DELAYED_ACK, MIN_OBSERVED_RTO};
 use crate::latest::Latest;
 use crate::report;
 use crate::session::Moment;
 use crate::timeline::Novelty;
 use coax_capture::{Flags, Segment, SynFingerprint};
+use coax_catalog::stack;
 use coax_wire::time::{Span, Time};
 
 /// Steps of the histogram of holds, and how many: up to 1.28 s.
@@ -38,6 +38,8 @@ pub(super) struct EndpointObserver {
     passing: Option<u64>,
     /// The other side's segments since this side's last acknowledgment, and when the last of them came.
     unacknowledged: (usize, Option<Time>),
+    /// Its SYN has options as Linux has them.
+    is_linux: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,14 +73,21 @@ pub(super) struct SegmentSummary {
 }
 
 impl EndpointObserver {
+    /// The shortest timer of its stack, if its SYN tells of one.
+    pub(super) fn least_timer(&self) -> Option<Span> {
+        self.is_linux.then_some(stack::LINUX_RTO_MIN)
+    }
+
     /// This side sent a segment.
     pub(super) fn sent(&mut self, segment: &Segment<'_>, sent: &SegmentSummary) {
         let frame = sent.moment.frame;
         if segment.flags.has(Flags::SYN) {
             self.told.syn.get_or_insert(frame);
-            self.told
+            let greeting = self
+                .told
                 .greeting
                 .get_or_insert_with(|| SynFingerprint::of(segment));
+            self.is_linux = greeting.layout.is(&LINUX_OPTIONS);
         }
         if segment.len > self.largest {
             self.largest = segment.len;

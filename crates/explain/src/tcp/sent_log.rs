@@ -171,6 +171,12 @@ impl SentLog {
         self.log.get(later.checked_sub(1)?).copied()
     }
 
+    /// The first that ends later.
+    pub(super) fn after(&self, end: u64) -> Option<&SentSegment> {
+        self.log
+            .get(self.acked.find(&self.log, |sent| sent.end <= end))
+    }
+
     /// The last that was captured by `at`.
     pub(super) fn captured_by(&self, at: Time) -> Option<SentSegment> {
         let later = self.log.partition_point(|sent| sent.at <= at);

@@ -472,6 +472,7 @@ impl StreamState {
             freed: None,
             fills: again.is_some(),
             is_of_two: ack.saturating_sub(self.acked) >= 2 * self.full_segment(),
+            next: self.sent.after(ack).map(|sent| sent.carried),
             // of what says nothing new nobody asks it
             of: (is_new || is_wider).then(of).flatten(),
         };

@@ -71,6 +71,8 @@ pub(crate) struct Advance {
     pub(crate) ack_delays: Delays,
     /// Since when the capture lacks something before it.
     pub(crate) hole_since: Option<Time>,
+    /// The shortest retransmission timer of its sender, if the stack is known.
+    pub(crate) least_timer: Option<Span>,
     /// Where it stands in what its side says.
     pub(crate) place: MessagePosition,
     /// What it waited for that its own stream does not show.
@@ -339,12 +341,20 @@ pub(crate) fn is_timer(advance: &Advance) -> bool {
         advance.before,
     ];
     let latest = latest.into_iter().flatten().max();
-    if advance.is_queued() {
+    if advance.is_queued() || is_before_timer(advance) {
         return false;
     }
     let since = |latest: Time| advance.at - (latest + advance.ahead() + advance.queued_for);
     let silent = latest.map_or(Span(0), since);
     silent > longest_reordering(advance)
+}
+
+/// Whether a hole was filled before a timer of its sender could fill it: something else did, and its packet waited in a queue.
+fn is_before_timer(advance: &Advance) -> bool {
+    let since = advance.hole_since.filter(|_| advance.is_behind);
+    let since = since.filter(|_| advance.novelty == Some(Novelty::Fill));
+    let open = since.zip(advance.least_timer);
+    open.is_some_and(|(since, timer)| advance.at - since < timer)
 }
 
 /// How long a sender waits for what may only have been overtaken: a quarter of the way there and back (RFC 8985 §6.2), or less than any
@@ -366,7 +376,7 @@ pub(crate) fn is_ignored(advance: &Advance, responds_to_dup_acks: Option<bool>) 
     let told = advance
         .told
         .enough
-        .filter(|_| is_oldest && !advance.is_queued());
+        .filter(|_| is_oldest && !advance.is_queued() && !is_before_timer(advance));
     let patience = if responds_to_dup_acks == Some(false) {
         MAX_FAST_RETRANSMIT_DELAY
     } else {

@@ -51,6 +51,8 @@ pub(crate) struct AckSample {
     pub(crate) fills: bool,
     /// It acknowledges two full segments or more that nothing had acknowledged: no receiver delays that (RFC 5681 §4.2).
     pub(crate) is_of_two: bool,
+    /// When the path had carried the next data behind what it acknowledges, if any was sent by then.
+    pub(crate) next: Option<Time>,
     /// The data that it acknowledges last, as it was sent; that which filled the hole, if it did.
     pub(crate) of: Option<SentSegment>,
 }

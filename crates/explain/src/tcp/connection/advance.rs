@@ -117,6 +117,7 @@ impl Connection {
             delays: stream.delays.delays(),
             ack_delays: other.delays.delays(),
             hole_since: stream.hole_since,
+            least_timer: of(&self.stats, side).least_timer(),
             place,
             held_by: self
                 .reply(side)
