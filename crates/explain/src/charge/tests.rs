@@ -221,7 +221,7 @@ fn what_waited_in_a_queue_at_its_receiver_was_not_sent_by_a_timer() {
 
 #[test]
 fn an_acknowledgment_of_two_segments_was_not_delayed_by_its_receiver() {
-    let waited = |is_of_two| {
+    let waited = |is_of_two, next| {
         let of = SentSegment {
             at: Time(5 * MS),
             carried: Time(6 * MS),
@@ -234,7 +234,7 @@ fn an_acknowledgment_of_two_segments_was_not_delayed_by_its_receiver() {
             acked: 3000,
             edge: 90_000,
             is_of_two,
-            next: None,
+            next,
             of: Some(of),
             ..AckSample::default()
         };
@@ -257,8 +257,11 @@ fn an_acknowledgment_of_two_segments_was_not_delayed_by_its_receiver() {
             .map(|charge| charge.1)
             .sum::<u64>()
     };
-    assert!(waited(false) > 100, "{}", waited(false));
-    assert_eq!(waited(true), 0);
+    assert!(waited(false, None) > 100, "{}", waited(false, None));
+    assert_eq!(waited(true, None), 0);
+    // nor one of a single segment, if the next one was behind it: the path let both wait
+    assert_eq!(waited(false, Some(Time(30 * MS))), 0);
+    assert!(waited(false, Some(Time(150 * MS))) > 100);
 }
 
 /// What is charged up to a request that begins when its client heard of `acked` bytes of the 60,000 before it, long after an answer.
@@ -366,6 +369,78 @@ fn filler(order: Option<std::cmp::Ordering>) -> Advance {
         before: Some(Time(22 * MS)),
         ..data(24, 3000, 1000)
     }
+}
+
+#[test]
+fn what_fills_a_hole_before_a_timer_can_was_sent_again_fast_and_waited_in_a_queue() {
+    let after = |at_ms, least_timer, cause| {
+        let late = Advance {
+            at: Time(at_ms * MS),
+            least_timer,
+            ..filler(None)
+        };
+        spent(&[data(20, 0, 100), late], cause)
+    };
+    let linux = Some(Span::from_millis(200));
+    assert!(after(150, linux, Cause::FastRecovery) > 100);
+    assert_eq!(after(150, linux, Cause::Timeout), 0);
+    // others may have shorter ones, and later its own fires too
+    assert!(after(150, None, Cause::Timeout) > 100);
+    assert!(after(260, linux, Cause::Timeout) > 200);
+}
+
+#[test]
+fn the_reordering_timer_may_come_some_ticks_late() {
+    let after_ms = |silent_ms: u64| {
+        let again = Advance {
+            novelty: Some(Novelty::Again),
+            far: Span::from_millis(200),
+            before: Some(Time(20 * MS)),
+            told: LossSignals {
+                loss: Some(Time(20 * MS)),
+                ..data(0, 0, 0).told
+            },
+            ..data(20 + silent_ms, 0, 1000)
+        };
+        crate::timeline::is_timer(&again)
+    };
+    // a quarter of 200 ms, and three ticks of 4 ms
+    assert!(!after_ms(58));
+    assert!(after_ms(64));
+}
+
+#[test]
+fn a_sender_s_recovery_begins_when_the_path_has_carried_what_was_sent() {
+    let again = Advance {
+        novelty: Some(Novelty::Again),
+        told: LossSignals {
+            loss: Some(Time(100 * MS)),
+            ..data(0, 0, 0).told
+        },
+        before: Some(Time(20 * MS)),
+        busy: (Time(20 * MS), Time(80 * MS)),
+        ..data(101, 0, 1000)
+    };
+    let timeline = [data(20, 0, 60_000), again];
+    // 60 ms but for the segment that was lost
+    assert_eq!(spent(&timeline, Cause::Bandwidth), 59);
+    assert_eq!(spent(&timeline, Cause::FastRecovery), 22);
+}
+
+#[test]
+fn behind_the_path_packets_that_come_unevenly_were_carried_all_the_same() {
+    let mut flow = crate::charge::flow::Flow::default();
+    let serial = Span::from_millis(1);
+    let gaps = [2, 0, 2, 0, 2, 0, 2, 0].map(Span::from_millis);
+    let carried =
+        |flow: &mut crate::charge::flow::Flow, gap: Span| flow.due(serial, gap).min(gap).0;
+    let carried: u64 = gaps.map(|gap| carried(&mut flow, gap)).iter().sum();
+    assert_eq!(carried / MS, 7);
+    // a flight that came at once is not carried in the wait for the next one
+    for _ in 0..100 {
+        flow.due(serial, Span(0));
+    }
+    assert_eq!(flow.due(serial, Span::from_millis(90)).0 / MS, 5);
 }
 
 #[test]

@@ -256,6 +256,11 @@ impl Direction {
         fresh.filter_map(|arrival| Some((self.sent_at(arrival.start)?, arrival)))
     }
 
+    /// How many messages begin before `offset`.
+    pub(super) fn messages_before(&self, offset: u64) -> usize {
+        self.marks.partition_point(|(_, start, _)| *start < offset)
+    }
+
     /// Whether a message begins at `offset`. What follows a message does, although it has no mark: a keep-alive.
     pub(super) fn begins_message(&self, offset: u64) -> bool {
         let place = self.marks.partition_point(|(_, start, _)| *start < offset);

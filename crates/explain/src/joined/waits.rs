@@ -242,7 +242,7 @@ impl Walk<'_> {
         let is_latest = news
             .last
             .is_some_and(|last| last.at == ack.at && last.is_pure);
-        let may_be_free = !in_message && (!is_latest || self.is_told(before.at, send.at));
+        let may_be_free = !in_message && (!is_latest || self.is_told(before, send));
         if reaction > MAX_REACTION.0 as i64 || in_flight == 0 {
             let is_held = in_message && still > 0 && reaction <= MAX_PACING;
             return if is_held {
@@ -278,10 +278,12 @@ impl Walk<'_> {
         last.is_some_and(|at| *at >= after + MIN_REPLY_TIMER && upto - at <= answered)
     }
 
-    /// Whether the sender received a message in that time: before that, its program may have had nothing to send.
-    fn is_told(&self, after: i64, upto: i64) -> bool {
-        let place = self.told.partition_point(|at| *at <= after);
-        self.told.get(place).is_some_and(|at| *at <= upto)
+    /// Whether the sender received a message in the time before this segment: before that, its program may have had nothing to send,
+    /// unless it had received more messages than it has answered.
+    fn is_told(&self, before: &Segment, send: &Segment) -> bool {
+        let place = self.told.partition_point(|at| *at <= before.at);
+        let is_new = self.told.get(place).is_some_and(|at| *at <= send.at);
+        is_new && place <= self.direction.messages_before(send.start)
     }
 
     /// Whether the receiver delayed an acknowledgment for most of a wait.

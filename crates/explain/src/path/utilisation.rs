@@ -383,6 +383,33 @@ mod tests {
     /// 10 ms there and back, 12 Mbit/s.
     const PACE: u64 = 666_667;
 
+    /// Flights of 40 segments, one every `apart_ms` over a round trip of 20 ms at 100 Mbit/s, each segment some milliseconds late:
+    /// picoseconds per byte at which the receiver's end takes the path for saturated.
+    fn pace_of_flights(apart_ms: u64) -> u64 {
+        let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
+        let neighbours = HostPairs::default().enter(one, other).neighbours();
+        let load = OtherLoad::new(&neighbours, Side::Server, false);
+        let shape = PathShape::new(Span::from_millis(20), 80_000, false);
+        let mut path = Utilisation::default();
+        for flight in 1..60 {
+            for segment in 0..40 {
+                let at = Time(flight * apart_ms * MS + segment * FULL * 80);
+                path.delivered(at, FULL, &shape, load);
+                let late = if flight == 1 { 0 } else { 5 };
+                path.took(at, (Span::from_millis(20 + late), true), &shape, load);
+            }
+        }
+        path.queued_pace()
+    }
+
+    #[test]
+    fn flights_a_round_trip_apart_are_no_queue() {
+        // 5 ms of data and a pause of 20 ms
+        assert_eq!(pace_of_flights(25), 0);
+        // a pause of 1 ms
+        assert!(pace_of_flights(6) > 0);
+    }
+
     /// A second of full segments, one in `every_us`, whose acknowledgments take `round_ms`; another connection sends
     /// `others` for each.
     fn share_beside(others: u64, every_us: u64, round_ms: u64) -> Option<u64> {
