@@ -330,11 +330,12 @@ impl Charger {
         };
         let think = Span(own.0 - own_carried.0);
         let (waited, think, late) = self.late_round(advance, heard, (waited, think));
-        // what was carried behind it would have been acknowledged with it
+        // what was carried behind it would have been acknowledged with it, unless it was lost
         let is_followed = heard
             .next
             .is_some_and(|next| next + far + MIN_DELAYED_ACK < heard.at);
-        let is_delayed = waited >= MIN_DELAYED_ACK && !is_followed;
+        let may_be_lost = self.flow(advance.side).after.is_some();
+        let is_delayed = waited >= MIN_DELAYED_ACK && (!is_followed || may_be_lost);
         let mut rest = gap;
         for (cause, part) in [
             (Cause::Bandwidth, carried),
