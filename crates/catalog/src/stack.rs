@@ -148,6 +148,8 @@ pub struct StackParams {
     /// The sender does not send a segment that the window would shorten, unless it has half the maximum window (RFC
     /// 1122 4.2.3.4).
     pub sender_sws_avoidance: bool,
+    /// Without that: it sends a segment that the window shortens only right behind a full one, and if Nagle's algorithm allows it.
+    pub cut_behind_full: bool,
     /// After this time it sends anyway; 0: never.
     #[serde(deserialize_with = "span")]
     pub sws_override: Span,
@@ -244,6 +246,7 @@ impl Default for StackParams {
             sack: false,
             timestamps: false,
             sender_sws_avoidance: true,
+            cut_behind_full: false,
             sws_override: Span::from_millis(500),
             window_update_segments: 2,
             nagle: Nagle::Standard,

@@ -401,8 +401,8 @@ impl Sender {
         (least.saturating_sub(self.flight()), limit)
     }
 
-    /// Whether it sends a segment that `limit` shortens: the sender's part of silly window avoidance (RFC 1122 4.2.3.4). Without it, a segment
-    /// behind a full one fills what the receiver allows, unless Nagle's algorithm holds short segments.
+    /// Whether it sends a segment that `limit` shortens: the sender's part of silly window avoidance (RFC 1122 4.2.3.4), or what the
+    /// stack has instead.
     fn may_send_cut(
         &self,
         len: u64,
@@ -413,6 +413,7 @@ impl Sender {
             return self.force || len.saturating_mul(2) >= self.window_max;
         }
         limit != Blocked::ReceiveWindow
+            || !params.cut_behind_full
             || self.flight() == 0
             || behind_full && !self.nagle_holds(params)
     }

@@ -236,6 +236,62 @@ fn without_selective_acknowledgments_new_reno_repairs_hole_by_hole() {
     );
 }
 
+/// The first flight of a client that has 9,000 bytes to send into a window of 3,000.
+fn first_flight(client: StackParams) -> Vec<(u64, u64)> {
+    let narrow = StackParams {
+        receive_window: 3000,
+        ..plain()
+    };
+    let mut pair = pair(client, narrow);
+    pair.client().send(Payload::pattern(0, 9000));
+    let mut flight = VecDeque::new();
+    pair.collect(0, &mut flight);
+    pair.seen.extend(flight);
+    pair.data_of_client()
+}
+
+#[test]
+fn linux_fills_what_is_left_of_a_window_behind_full_segments() {
+    let cut = StackParams {
+        sender_sws_avoidance: false,
+        cut_behind_full: true,
+        ..plain()
+    };
+    let whole = [(0, 1460), (1460, 1460)];
+    assert_eq!(first_flight(plain()), whole);
+    assert_eq!(
+        first_flight(cut.clone()),
+        [&whole[..], &[(2920, 80)]].concat()
+    );
+    // by Minshall's rule one short segment may be unacknowledged, by Nagle's none
+    let minshall = StackParams {
+        nagle: Nagle::Minshall,
+        ..cut.clone()
+    };
+    assert_eq!(first_flight(minshall).len(), 3);
+    let standard = StackParams {
+        nagle: Nagle::Standard,
+        ..cut.clone()
+    };
+    assert_eq!(first_flight(standard), whole);
+    // without a full one before it, it waits
+    let mut pair = pair(
+        cut,
+        StackParams {
+            receive_window: 3000,
+            ..plain()
+        },
+    );
+    pair.client().send(Payload::pattern(0, 9000));
+    pair.exchange();
+    let short: Vec<_> = pair
+        .data_of_client()
+        .into_iter()
+        .filter(|(_, len)| *len < 1460)
+        .collect();
+    assert_eq!(short.first(), Some(&(2920, 80)));
+}
+
 /// The server's window of 2,920 bytes is full; 2,080 of the client's 5,000 bytes wait.
 fn with_a_shut_window() -> Pair {
     let small = StackParams {
