@@ -384,6 +384,18 @@ fn what_fills_a_hole_before_a_timer_can_was_sent_again_fast_and_waited_in_a_queu
     let linux = Some(Span::from_millis(200));
     assert!(after(150, linux, Cause::FastRecovery) > 100);
     assert_eq!(after(150, linux, Cause::Timeout), 0);
+    // nor is new data behind the hole that of a timer
+    let new = |least_timer| {
+        let behind = Advance {
+            at: Time(90 * MS),
+            novelty: Some(Novelty::New),
+            least_timer,
+            ..filler(None)
+        };
+        spent(&[data(20, 0, 100), behind], Cause::Timeout)
+    };
+    assert!(new(None) > 50, "{}", new(None));
+    assert_eq!(new(linux), 0);
     // others may have shorter ones, and later its own fires too
     assert!(after(150, None, Cause::Timeout) > 100);
     assert!(after(260, linux, Cause::Timeout) > 200);

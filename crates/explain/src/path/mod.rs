@@ -98,8 +98,9 @@ struct PaceSamples {
     burst_start: Option<(Time, u64)>,
     /// The same of the data whose round trip is measured, until enough of it is acknowledged.
     round_start: Option<(Time, u64)>,
-    /// The last new acknowledgment.
+    /// The last new acknowledgment, and how long after the one before it came if it may have been delayed.
     last_ack: Option<NewAck>,
+    held: Option<Span>,
 }
 
 impl PaceSamples {
@@ -300,21 +301,27 @@ impl PathStage {
         let Some(last) = previous.filter(|_| is_ahead) else {
             return;
         };
+        // the next one comes as soon as its data, however long that was on the path
+        let apart = ack.at - last.at;
+        let may_be_held = ack.bytes <= sizes.mss && apart >= MIN_DELAYED_ACK;
+        let held = std::mem::replace(&mut samples.held, may_be_held.then_some(apart));
+        let is_behind_held = held.is_some_and(|held| apart.0 < held.0 / 4);
         // between the two ends it was spread before it was captured
         let is_spread = !is_next || ack.is_spread_since(&last, way);
         if ack.is_pure
             && ack.acked <= last.highest
             && is_spread
-            && !(may_be_delayed && ack.at - last.at >= MIN_DELAYED_ACK)
+            && !is_behind_held
+            && !(may_be_delayed && apart >= MIN_DELAYED_ACK)
         {
             let bytes = ack.bytes + ack.bytes.div_ceil(sizes.mss.max(1)) * sizes.overhead;
-            if samples.acks.add(ack.at - last.at, bytes) {
+            if samples.acks.add(apart, bytes) {
                 self.derive();
             }
         }
         // one that acknowledges a single segment may have been delayed, unless others come with it
-        let is_prompt = ack.bytes > sizes.mss
-            || (ack.acked < ack.highest && ack.at - last.at < MIN_DELAYED_ACK);
+        let is_prompt =
+            ack.bytes > sizes.mss || (ack.acked < ack.highest && apart < MIN_DELAYED_ACK);
         if let Some(sent) = ack.sent.filter(|_| is_prompt) {
             self.note_round(side.other(), ack.at, ack.at - sent.at, ack.is_pure);
         }
@@ -488,5 +495,44 @@ mod tests {
         add(&mut samples.rounds, 900);
         let known = samples.known().unwrap_or_default();
         assert!((550_000..570_000).contains(&known), "{known}");
+    }
+
+    /// Picoseconds per byte that a sender sees in acknowledgments of one segment each that come these times after each other, ms.
+    fn pace_of_acks(apart_tenths_ms: &[u64]) -> Option<u64> {
+        const TENTH: u64 = 100_000;
+        let mut path = PathStage::default();
+        path.note_syn(Side::Client, Time(0), 78);
+        path.note_syn(Side::Server, Time(250 * TENTH), 78);
+        path.note_handshake(Side::Client, false, Time(250 * TENTH + 1000), 66);
+        let sizes = SegmentSizes {
+            mss: 1448,
+            overhead: 66,
+        };
+        let (mut at, mut acked) = (1000 * TENTH, 0);
+        for apart in apart_tenths_ms {
+            (at, acked) = (at + apart * TENTH, acked + 1448);
+            let ack = NewAck {
+                at: Time(at),
+                acked,
+                bytes: 1448,
+                is_pure: true,
+                highest: 1 << 20,
+                sent: None,
+            };
+            path.note_ack_pace(Side::Server, &ack, sizes);
+        }
+        path.reported_pace(Side::Client)
+    }
+
+    #[test]
+    fn the_acknowledgment_behind_a_delayed_one_shows_no_pace() {
+        // 286 kbit/s: a segment takes 42.4 ms, and its receiver delays every other acknowledgment until the next segment comes
+        let slow = [424, 424, 424, 848, 25].repeat(8);
+        let pace = pace_of_acks(&slow).unwrap_or_default();
+        assert!((27_000_000..29_000_000).contains(&pace), "{pace}");
+        // 4.8 Mbit/s, in flights 100 ms apart
+        let fast = [1000, 25, 25, 25, 25].repeat(8);
+        let pace = pace_of_acks(&fast).unwrap_or_default();
+        assert!((1_500_000..1_800_000).contains(&pace), "{pace}");
     }
 }

@@ -349,10 +349,9 @@ pub(crate) fn is_timer(advance: &Advance) -> bool {
     silent > longest_reordering(advance)
 }
 
-/// Whether a hole was filled before a timer of its sender could fill it: something else did, and its packet waited in a queue.
+/// Whether it came before a timer of its sender could fill the hole that there is: something else sent it, and it waited in a queue.
 fn is_before_timer(advance: &Advance) -> bool {
     let since = advance.hole_since.filter(|_| advance.is_behind);
-    let since = since.filter(|_| advance.novelty == Some(Novelty::Fill));
     let open = since.zip(advance.least_timer);
     open.is_some_and(|(since, timer)| advance.at - since < timer)
 }
