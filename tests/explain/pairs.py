@@ -43,8 +43,8 @@ class Change:
         return is_due and any(getattr(to, name) != value for name, value in self.fields.items())
 
 
-def profile(name):
-    return lambda to: to.client == name
+def profile(name, verb=""):
+    return lambda to: to.client == name and verb in ("", to.verb)
 
 
 CHANGES = (
@@ -53,7 +53,7 @@ CHANGES = (
     Change("TCP_NODELAY at the server", ("server-nodelay", "server-nodelay-far", "server-nodelay-early-timer"), {"server_nodelay": True},
            lambda to: to.server == "smbd"),
     Change("larger requests", ("samba-larger-requests", "nt-larger-request-buffer", "nt-larger-request-buffer-and-window"),
-           {"max_xmit": 65535}, lambda to: to.max_xmit, lambda to: to.server == "smbd"),  # what the advice says, and no more; without a line, Samba has 16,644
+           {"max_xmit": 65535}, lambda to: to.max_xmit, lambda to: to.server in ("smbd", "coax")),  # what the advice says, and no more; without a line, Samba has 16,644
     Change("receive buffer of the client", ("fixed-receive-buffer", "small-receive-buffer-of-the-client"), {"client_rcvbuf": 0, "client_rmem": 0},
            lambda to: to.client not in JCIFS or not to.client_rcvbuf, receiver="client"),
     # what jcifs calls its receive buffer is the length of its reads
@@ -68,8 +68,9 @@ CHANGES = (
     Change("no sync", ("strict-sync", "write-through", "samba-sync-always"), {"sync": False, "strict_sync": False},
            lambda to: to.sync),
     Change("no signing", ("signing",), {"signing": False}),
-    Change("the full redirector", ("ms-net-full-redirector",), {"client": "ms-net-3.11-full"}, profile("ms-net-3.11-basic")),
-    Change("the full DLS redirector", ("dls-full-redirector",), {"client": "ibm-dls-5.0-full"}, profile("ibm-dls-5.0-predir")),
+    # how the basic ones write has no source
+    Change("the full redirector", ("ms-net-full-redirector",), {"client": "ms-net-3.11-full"}, profile("ms-net-3.11-basic", "get")),
+    Change("the full DLS redirector", ("dls-full-redirector",), {"client": "ibm-dls-5.0-full"}, profile("ibm-dls-5.0-predir", "get")),
     Change("copy without Explorer", ("copy-without-notify",), {"client": "nt-4-copy"}, profile("nt-4-explorer")),
     Change("requests in flight", ("more-requests-in-flight",), {"client": "modern"}, profile("windows-2000")),
     # as much as both accept, less 64 bytes: smbd and coax take 16,644
