@@ -98,6 +98,8 @@ pub(crate) struct Charger {
     flows: [Flow; 2],
     /// The path was busy all the time until the current packet: see [`Advance::saturated`].
     saturated: Option<u64>,
+    /// How much of that the path carried the current packet, captured behind it.
+    carried: Option<Span>,
     /// The charges are known.
     script: Option<Script>,
 }
@@ -149,6 +151,8 @@ impl Charger {
             return;
         }
         let gap = advance.at - self.at;
+        let is_seen = advance.is_behind && self.saturated.is_some_and(|own| own < WHOLE);
+        self.carried = is_seen.then_some(advance.serial);
         let round = self.released_by(advance);
         let begin = self.flow(advance.side).begin;
         if self.may_be_needless(advance) {
@@ -189,7 +193,7 @@ impl Charger {
         if self.script.is_some() {
             return self.follow_script(at);
         }
-        self.saturated = None;
+        (self.saturated, self.carried) = (None, None);
         self.charge(cause, at - self.at);
         self.at = self.at.max(at);
     }
@@ -214,7 +218,14 @@ impl Charger {
             None => self.note(cause, span),
             Some(WHOLE..) => self.note(Cause::Bandwidth, span),
             Some(own) => {
-                let carried = share(span, Span(own), Span(WHOLE));
+                let carried = match &mut self.carried {
+                    Some(left) => {
+                        let carried = span.min(*left);
+                        *left = Span(left.0 - carried.0);
+                        carried
+                    }
+                    None => share(span, Span(own), Span(WHOLE)),
+                };
                 self.note(Cause::Bandwidth, carried);
                 self.note(Cause::Queueing, Span(span.0 - carried.0));
             }
@@ -305,7 +316,8 @@ impl Charger {
         }
         // behind the path, each packet shows when it was carried; before it, what is in flight does
         let gap = if advance.is_behind {
-            let due = self.flow(advance.side).due(advance.serial, gap);
+            let known = self.carried;
+            let due = known.unwrap_or_else(|| self.flow(advance.side).due(advance.serial, gap));
             self.part(Cause::Bandwidth, gap, due)
         } else {
             gap

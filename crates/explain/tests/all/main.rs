@@ -31,4 +31,5 @@ mod rewritten;
 mod slow;
 mod stacks;
 mod waits;
+mod watches;
 mod wild;

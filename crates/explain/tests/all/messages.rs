@@ -6,9 +6,9 @@ use coax_explain::{
     report::{Capture, Protocol, Requests},
 };
 use coax_wire::command::{
-    ECHO, LOCKING_ANDX, NT_CANCEL, NT_TRANSACT, OPEN_ANDX, READ_ANDX, READ_MPX, READ_RAW,
-    SESSION_SETUP_ANDX, TRANSACTION2, TRANSACTION2_SECONDARY, TREE_CONNECT_ANDX, WRITE_AND_CLOSE,
-    WRITE_ANDX, WRITE_COMPLETE, WRITE_MPX, WRITE_PRINT_FILE, WRITE_RAW,
+    ECHO, LOCKING_ANDX, NT_CANCEL, OPEN_ANDX, READ_ANDX, READ_MPX, READ_RAW, SESSION_SETUP_ANDX,
+    TRANSACTION2, TRANSACTION2_SECONDARY, TREE_CONNECT_ANDX, WRITE_AND_CLOSE, WRITE_ANDX,
+    WRITE_COMPLETE, WRITE_MPX, WRITE_PRINT_FILE, WRITE_RAW,
 };
 
 use crate::common::talk::*;
@@ -83,7 +83,7 @@ fn counts(capture: &Capture, command: &str) -> (u64, u64, u64) {
     (row.count, row.refused, row.unanswered)
 }
 
-fn echo(mid: u16, count: u16) -> Message {
+pub fn echo(mid: u16, count: u16) -> Message {
     Message::new(ECHO, mid).words(&[count]).data(b"x")
 }
 
@@ -403,59 +403,6 @@ fn what_was_refused_is_its_file_s_and_belongs_to_no_copy_if_no_file_is_open() {
     assert_eq!(counts(&capture, "READ_ANDX"), (3, 2, 0));
     let around = &capture.connections[0].around.requests;
     assert_eq!((around.len(), around[0].refused), (1, 1));
-}
-
-/// A NOTIFY_CHANGE request ([MS-CIFS] 2.2.7.4.1).
-fn notify(mid: u16) -> Message {
-    let mut words = [0; 23];
-    (words[17], words[18]) = (0x400, 4);
-    Message::new(NT_TRANSACT, mid).words(&words)
-}
-
-#[test]
-fn a_notify_that_waits_all_the_time_changes_nothing_of_a_copy_s_account() {
-    let told = |is_notified: bool| {
-        let mut talk = Talk::on(445);
-        let asked = if is_notified { notify(90) } else { echo(90, 0) };
-        let bytes = asked.bytes();
-        let mut same = bytes.clone();
-        same.resize(notify(90).bytes().len(), 0);
-        talk.say(0, &bytes).open(1, 7, 3000);
-        for mid in 2..8 {
-            talk.exchange(&read(mid, 7, 0, 500), &brought(mid, 500))
-                .wait(20_000);
-        }
-        talk.close(9, 7).explained()
-    };
-    let [with, without] = [true, false].map(told);
-    assert_eq!(with.copies[0].account, without.copies[0].account);
-    let noted = |capture: &Capture| {
-        capture.connections[0]
-            .smb
-            .as_ref()
-            .unwrap()
-            .with_notify
-            .count
-    };
-    assert_eq!((noted(&with), noted(&without)), (6, 0));
-}
-
-#[test]
-fn a_notify_behind_a_read_does_not_end_the_wait_for_its_data() {
-    let metadata = |is_notified: bool| {
-        let mut talk = Talk::on(445);
-        talk.open(1, 7, 3000);
-        for mid in 2..8 {
-            talk.say(0, &read(mid, 7, 0, 500).bytes());
-            if is_notified {
-                talk.say(0, &notify(mid + 80).bytes());
-            }
-            talk.wait(450).say(1, &brought(mid, 500).answer());
-        }
-        let capture = talk.close(9, 7).explained();
-        capture.copies[0].account.get(Cause::Metadata)
-    };
-    assert_eq!(metadata(true), metadata(false));
 }
 
 #[test]
