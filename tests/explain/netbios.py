@@ -59,6 +59,9 @@ CASES = (
 )
 
 
+ELECTION_S = 4  # a server that begins calls for an election of the master browser, and answers late meanwhile
+
+
 class Cable:
     """Client, cable and server, each in a namespace without IP addresses."""
 
@@ -146,6 +149,7 @@ def copied(cable, scratch, folder, case):
         source, target = scratch / "FILE.BIN", folder / "PUT.BIN"
     source.write_bytes(os.urandom(case.size))
     with faults(cable, case) as told, server(cable, scratch, folder, case), captures(cable, scratch):
+        time.sleep(ELECTION_S)
         if case.verb == "put":
             cable.coax("put", source, case.url + "/PUT.BIN")
         else:
