@@ -5,20 +5,20 @@ CI=true most steps treat a missing peer as a failure.
 """
 import argparse
 import os
-import signal
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
+from house import limited
 from house.steps import BY_KEY, CI, LONG, QUICK, STEPS, TIERS
 
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "target" / "test-logs"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 PASSED, FAILED, SKIPPED = "passed", "FAILED", "skipped"
-FAILURE_LINES, SUCCESS_LINES = 80, 3
+FAILURE_LINES, REMINDER_LINES, SUCCESS_LINES = 80, 20, 3
 
 
 def parse():
@@ -74,6 +74,7 @@ class Run:
         self.waiting = list(steps)
         self.running, self.verdicts, self.seconds = [], {}, {}
         self.processor_s = {}  # of the step's processes that ended before it
+        self.ends = {}  # the last lines of each step that failed, for the end of the output
         self.blocked = set()  # skipped because a step before them failed
         self.change = threading.Condition()
 
@@ -92,6 +93,8 @@ class Run:
                     lines = output.splitlines()
                     shown = lines[-FAILURE_LINES:] if verdict == FAILED else lines[-SUCCESS_LINES:]
                     print("\n".join([*shown, f"--- {step.key}: {verdict} in {seconds:.0f} s"]), flush=True)
+                    if verdict == FAILED:
+                        self.ends[step.key] = lines[-REMINDER_LINES:]
                 self.change.notify_all()
 
     def take(self):
@@ -133,31 +136,21 @@ class Run:
         verdict = FAILED
         with open(LOGS / f"{step.key}.log", "w+b") as output:
             try:
-                code, self.processor_s[step.key] = run_limited(step.full_command(), step.limit_s, cwd=ROOT, stdin=subprocess.DEVNULL,
-                                                               stdout=output, stderr=subprocess.STDOUT, env=self.environment(step))
-                verdict = PASSED if code == 0 else FAILED
-                if code is None:
-                    output.write(f"\nstill running after {step.limit_s} s\n".encode())
+                code, self.processor_s[step.key], late = limited.run(step.full_command(), step.limit_s, cwd=ROOT, stdin=subprocess.DEVNULL,
+                                                                     stdout=output, stderr=subprocess.STDOUT, env=self.environment(step))
+                verdict = PASSED if code == 0 and not late else FAILED
+                if late:
+                    output.seek(0, os.SEEK_END)
+                    output.write(f"\n{late}\n".encode())
             except OSError as error:
                 output.write(f"\n{error}\n".encode())
             output.seek(0)
             return verdict, output.read().decode(errors="replace")
 
 
-def run_limited(command, limit_s, **options):
-    """The exit code of a command, None if it was ended after `limit_s`, and the seconds of processor time that it took."""
-    process = subprocess.Popen(command, **options)
-    late = threading.Event()
-    # not process.kill(), which may collect the exit code itself
-    timer = threading.Timer(limit_s, lambda: (late.set(), os.kill(process.pid, signal.SIGKILL)))
-    timer.start()
-    _, status, usage = os.wait4(process.pid, 0)
-    timer.cancel()
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return None if late.is_set() else process.returncode, usage.ru_utime + usage.ru_stime
-
-
 def summarise(run, wall_s):
+    for key, lines in run.ends.items():
+        print("\n".join(["", f"the end of {key}, which failed", *(f"  {line}" for line in lines)]))
     print("\nsummary\n  verdict    time  processor")
     for key, verdict in run.verdicts.items():
         print(f"  {verdict:8} {run.seconds[key]:4.0f} s {run.processor_s.get(key, 0):8.0f} s  {key}: {BY_KEY[key].title}")
