@@ -16,6 +16,10 @@ pub(crate) const MAX_INITIAL_WINDOW: u64 = 14_600;
 /// The longest time between an acknowledgment and the data that it releases, beyond the round trip.
 pub(crate) const MAX_REACTION: Span = Span::from_millis(2);
 
+/// The longest time that a machine takes to acknowledge what replaces a lost segment. Chosen: a busy one takes five times as long
+/// as one that has nothing else to do.
+pub(crate) const MAX_ACK_PAUSE: Span = Span(5 * MAX_REACTION.0);
+
 /// No retransmission or probe timer of a known stack is shorter.
 pub(crate) const MIN_PROBE_TIMEOUT: Span = Span::from_millis(30);
 

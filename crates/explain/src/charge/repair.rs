@@ -2,7 +2,7 @@
 
 use crate::charge::Charger;
 use crate::charge::flow::Flow;
-use crate::constants::{MAX_DELAYED_ACK, MAX_REACTION, MIN_STALL_RTO};
+use crate::constants::{MAX_ACK_PAUSE, MAX_DELAYED_ACK, MAX_REACTION, MIN_STALL_RTO};
 use crate::timeline::{
     AckSample, Advance, Novelty, Side, is_ignored, is_next_hole, is_timer, slack, sum,
     was_overtaken,
@@ -89,10 +89,10 @@ impl Charger {
         let least = carried + Span(way / 4 * 3);
         let is_answered = advance.side != open.side
             && heard.is_some_and(|(at, _)| advance.at - at <= MAX_REACTION);
-        let held = if open.end >= open.highest && !is_answered {
-            MAX_DELAYED_ACK
-        } else {
-            Span(5 * MAX_REACTION.0)
+        let held = match open.end >= open.highest && !is_answered {
+            true => MAX_DELAYED_ACK,
+            false if open.is_framed => soon_after(open.at - self.at),
+            false => MAX_ACK_PAUSE,
         };
         let most = carried + sum(Span(open.far.0 / 2 * 3), held) + open.serial;
         let was_lost = advance.side != open.side && self.is_repaired_by_timer(advance);
@@ -212,4 +212,9 @@ impl Charger {
         let rest = self.part(cause, rest, Span(filled));
         self.charge(Cause::Bandwidth, rest);
     }
+}
+
+/// A frame that was repeated after this long, and is answered before that: the answer is seldom that to the frame before it.
+fn soon_after(wait: Span) -> Span {
+    Span(wait.0 / 10).max(MAX_ACK_PAUSE)
 }

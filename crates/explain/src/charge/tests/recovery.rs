@@ -123,3 +123,39 @@ fn nothing_is_fast_recovery_that_was_only_overtaken() {
     assert!(after(later(None)) > 0);
     assert_eq!(after(later(Some(Less))), 0);
 }
+
+#[test]
+fn an_answer_soon_after_a_repeated_request_is_its_own_and_a_late_one_was_under_way() {
+    let repeated = |before_ms, at_ms| Advance {
+        novelty: Some(Novelty::Again),
+        highest: 100,
+        before: Some(Time(before_ms * MS)),
+        is_framed: true,
+        far: Span(0),
+        ..data(at_ms, 0, 100)
+    };
+    let answered = |after_ms: u64| {
+        let at_ms = 610 + after_ms;
+        let answer = Advance {
+            side: Side::Server,
+            is_framed: true,
+            told: LossSignals {
+                peer: Some((Time(at_ms * MS), 100)),
+                ..data(0, 0, 0).told
+            },
+            ..data(at_ms, 0, 500)
+        };
+        spent(
+            &[
+                data(10, 0, 100),
+                repeated(10, 210),
+                repeated(210, 610),
+                answer,
+            ],
+            Cause::Timeout,
+        )
+    };
+    assert_eq!(answered(4), 600);
+    assert_eq!(answered(32), 600);
+    assert_eq!(answered(190), 0);
+}
