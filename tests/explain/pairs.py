@@ -19,7 +19,7 @@ from peers import subject
 
 ENDS = ("client", "server")
 RAW = ("ms-net-3.11-full", "ibm-dls-5.0-full", "ibm-dls-5.0-predir", "wfw-3.11", "windows-95", "windows-98", "nt-4-copy", "nt-4-explorer", "os2-warp")
-WORTH = 0.05  # a change that brings less of the time is no improvement
+WORTH = 0.05  # a change that brings less of the time is no improvement, and one that brings so much less than another is as good
 
 
 @dataclasses.dataclass(frozen=True)
@@ -173,13 +173,19 @@ def as_at_client(predicted, wall_s, before):
     return [seconds + unseen for seconds in predicted]
 
 
+def as_good_as_best(times, before_s):
+    """The changes that bring the most, by their seconds. Those that bring less by no more than what is no improvement are as good."""
+    least = min(times.values())
+    return [name for name, seconds in times.items() if seconds < before_s * (1 - WORTH) and seconds - least < before_s * WORTH]
+
+
 def example(wanted, scratch, keep=None, repeat=1):
     """Rows of one scenario: a change and an end each."""
     before, said = made(wanted, scratch, keep, repeat)
     first_ones = {advice_[0][0] for advice_, _ in said.values() if advice_}
     times = {name: (advice, *truth(after, scratch, repeat)) for name, advice, after in changed(before.scenario, first_ones)}
     best = min(times, key=lambda name: times[name][1])
-    gains = times[best][1] < before.wall_s * (1 - WORTH)
+    good = as_good_as_best({name: seconds for name, (_, seconds, _) in times.items()}, before.wall_s)
     for end in ENDS:
         advice_, wall_s = said[end]
         first = advice_[0][0] if advice_ else None
@@ -187,7 +193,8 @@ def example(wanted, scratch, keep=None, repeat=1):
             predicted = as_at_client(prediction(advice_, ids), wall_s, before)
             yield {"copy": wanted.name, "held_out": scenario.held_out(wanted.family), "end": end, "change": name, "before_s": before.wall_s,
                    "truth_s": seconds, "spread": spread, "port": before.port, "predicted_s": predicted, "advised": any(one in ids for one, _ in advice_), "first": first,
-                   "best": name == best, "first_right": first in times[best][0] if gains else first is None}
+                   "best": name == best, "first_right": any(first in times[one][0] for one in good) if good else first is None,
+                   "first_best": bool(good) and first in times[best][0]}
 
 
 def line(row):
@@ -213,7 +220,8 @@ def summary(rows):
     if predicted:
         yield f"truth within the predicted range: {inside / len(predicted):.0%}; median error {statistics.median(errors):.0%}"
     if helpful:
-        yield f"best measured change is the first advice: {sum(row['first_right'] for row in helpful)} of {len(helpful)}"
+        yield f"first advice is the best measured change, or as good: {sum(row['first_right'] for row in helpful)} of {len(helpful)}"
+        yield f"and the best itself: {sum(row['first_best'] for row in helpful)}"
         untried = sum(bool(row["first"]) and row["first"] not in TRIED for row in helpful)
         yield f"in {untried} of the others, the exam does not try the first advice"
 
@@ -226,11 +234,11 @@ def figures(rows):
     helpful = [row for row in rows if row["best"] and row["truth_s"] < row["before_s"] * (1 - WORTH)]
     right = sum(row["first_right"] for row in helpful)
     return (f"{inside} of {len(predicted)}" if predicted else "–", f"{statistics.median(errors):.0%}" if predicted else "–",
-            f"{right} of {len(helpful)}" if helpful else "–")
+            f"{right} of {len(helpful)}" if helpful else "–", f"{sum(row['first_best'] for row in helpful)} of {len(helpful)}" if helpful else "–")
 
 
 AIMS = ("truth within the predicted range (aim: ≥ 85 %)", "median error of a prediction (aim: ≤ 15 %)",
-        "first advice is the best measured change (aim: ≥ 80 %)")
+        "first advice is the best measured change, or as good (aim: ≥ 80 %)", "first advice is the best measured change itself")
 
 
 def table(rows, about):

@@ -314,6 +314,13 @@ class Scenarios(unittest.TestCase):
             self.assertEqual(sum(scenario.held_out(one.family) for one in scenario.choose(3, count)), count // 2)
         self.assertAlmostEqual(sum(scenario.held_out(one.family) for one in pairs.choose(3, 24, ())), 12, delta=3)
 
+    def test_changes_that_bring_about_the_same_are_equally_good(self):
+        times = {"a": 0.93, "b": 0.97, "c": 1.2, "d": 2.8}
+        self.assertEqual(pairs.as_good_as_best(times, 2.85), ["a", "b"])
+        # what brings less than 5 % is no improvement, however close to the best
+        self.assertEqual(pairs.as_good_as_best({"a": 2.66, "b": 2.72}, 2.85), ["a"])
+        self.assertEqual(pairs.as_good_as_best({"a": 2.84}, 2.85), [])
+
     def test_no_family_has_the_name_of_another(self):
         names = [*families.FAMILIES, *far_families.FAMILIES, *held_families.FAMILIES]
         self.assertEqual(len(names), len(set(names)))

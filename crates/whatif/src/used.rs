@@ -349,10 +349,13 @@ fn transfer(direction: Direction, by: Moving<'_>, smb: &Smb, is_known_client: bo
         // a request that fills the server's buffer grows with it; Open PS2 Loader, which counts no headers, fills its own
         Some(headroom) => {
             let own = smb.client_max_buffer.filter(|_| headroom == 0);
+            let is_rounded = headroom > *HEADERS.end();
             match own {
                 Some(own) => number(&mut sets, &format!("{place}.block"), own.into()),
+                None if is_rounded => text(&mut sets, &format!("{place}.block"), "kibibytes"),
                 None => text(&mut sets, &format!("{place}.block"), "buffer"),
             }
+            let headroom = headroom.min(*HEADERS.end());
             number(&mut sets, &format!("{place}.headroom"), headroom);
         }
         None => number(&mut sets, &format!("{place}.block"), by.block),
@@ -437,10 +440,12 @@ fn application(copy: &Copy, main: &Requests, block: u64) -> Option<u64> {
     (off(best) < alone && alone.saturating_mul(100) > main.count).then_some(best)
 }
 
+/// What the headers of a request may take, bytes.
+const HEADERS: RangeInclusive<u64> = 32..=128;
+
 /// What a block leaves of the server's buffer, if it is as little as headers take, or a block of whole kilobytes that one
 /// more would not fit into.
 fn headroom(smb: &Smb, block: u64) -> Option<u64> {
-    const HEADERS: RangeInclusive<u64> = 32..=128;
     const KILOBYTE: u64 = 1024;
     let left = u64::from(smb.server_max_buffer?).checked_sub(block)?;
     let is_rounded = block.is_multiple_of(KILOBYTE) && left < KILOBYTE + HEADERS.end();

@@ -15,12 +15,27 @@ pub enum BlockSize {
     Sizes(Arc<RequestSizes>),
 }
 
-/// The word `"buffer"`.
+/// A word for as much as fits: `"buffer"`, or `"kibibytes"` for whole multiples of 1,024 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FillsBuffer {
-    /// The word.
+    /// All of it.
     Buffer,
+    /// Whole multiples of 1,024 bytes, if one fits.
+    Kibibytes,
+}
+
+impl FillsBuffer {
+    /// The size of a request for whose data there is so much room, bytes: at least 1.
+    #[must_use]
+    pub const fn bytes(self, room: u32) -> u32 {
+        const KIBIBYTE: u32 = 1024;
+        match (self, room) {
+            (_, 0) => 1,
+            (Self::Kibibytes, KIBIBYTE..) => room - room % KIBIBYTE,
+            _ => room,
+        }
+    }
 }
 
 /// Sizes of requests with their counts, in a fixed order that has each size in proportion.
@@ -102,7 +117,7 @@ impl RequestSizes {
 #[derive(Deserialize)]
 #[serde(
     untagged,
-    expecting = "a whole number of bytes, \"buffer\", or a list of [bytes, count], such as [[4096, 3], [512, 1]]"
+    expecting = "a whole number of bytes, \"buffer\", \"kibibytes\", or a list of [bytes, count], such as [[4096, 3], [512, 1]]"
 )]
 enum Written {
     Bytes(u32),

@@ -23,7 +23,7 @@
 //! [set]
 //! "client.stack.receive_window" = 2900
 //! "client.machine.request.fixed" = "105 us"
-//! "client.profile.read.block" = 4096   # or "buffer", or a list of sizes with their counts: [[4096, 3], [512, 1]]
+//! "client.profile.read.block" = 4096   # or "buffer", "kibibytes", or a list of sizes with their counts: [[4096, 3], [512, 1]]
 //! ```
 //!
 //! A table `[sweep]` may contain values for a grid of runs; this module only stores it.

@@ -31,7 +31,7 @@ impl Blocks {
     pub fn bytes(&mut self, block: &BlockSize, room: u32, offset: u64) -> u32 {
         match block {
             BlockSize::Bytes(bytes) => (*bytes).max(1),
-            BlockSize::Buffer(_) => room.max(1),
+            BlockSize::Buffer(fills) => fills.bytes(room),
             BlockSize::Sizes(sizes) => {
                 while self.end <= offset {
                     self.end = self.end.saturating_add(u64::from(sizes.size(self.next)));
@@ -55,6 +55,19 @@ mod tests {
         assert_eq!(blocks.bytes(&BlockSize::Bytes(1000), 4292, 2300), 1000);
         let buffer = BlockSize::Buffer(FillsBuffer::Buffer);
         assert_eq!(blocks.bytes(&buffer, 4292, 2300), 4292);
+        assert_eq!(blocks.bytes(&buffer, 0, 0), 1);
+        let whole = BlockSize::Buffer(FillsBuffer::Kibibytes);
+        // what Samba 2.0.5a leaves of its servers' buffers
+        for (buffer, block) in [
+            (4356, 4096),
+            (16_644, 16_384),
+            (65_535, 64_512),
+            (1200, 1024),
+        ] {
+            assert_eq!(blocks.bytes(&whole, buffer - 71, 0), block);
+        }
+        assert_eq!(blocks.bytes(&whole, 900, 0), 900);
+        assert_eq!(blocks.bytes(&whole, 0, 0), 1);
     }
 
     #[test]
