@@ -139,12 +139,3 @@ impl Flow {
         is_recent || !self.is_constant
     }
 }
-
-/// For how much of a round the path carried the side's data, if what its sender had in flight was limited: a round carries the data
-/// of the whole window, not only the segment that it began with.
-pub(super) fn carried_in_flight(advance: &Advance, cause: Cause, round: Span) -> Span {
-    match cause {
-        Cause::NagleDelayedAck | Cause::ZeroWindow => Span(0),
-        _ => advance.carried_of(round),
-    }
-}

@@ -67,16 +67,17 @@ mod pacing;
 mod release;
 mod repair;
 mod reply;
+mod round;
 mod script;
 
 pub(crate) use journal::Charge;
 pub(crate) use script::Script;
 
 use crate::charge::credit::late_cause;
-use crate::charge::flow::{Flow, carried_in_flight};
+use crate::charge::flow::Flow;
 use crate::charge::journal::Journal;
 use crate::charge::pacing::may_be_paced;
-use crate::constants::MIN_DELAYED_ACK;
+use crate::charge::round::{Round, delay_of_ack};
 use crate::constants::{MAX_QUEUEING_PAUSE, MIN_STALL_RTO};
 use crate::path::WHOLE;
 use crate::smb::Purpose;
@@ -322,48 +323,20 @@ impl Charger {
         } else {
             gap
         };
-        let begin = heard.of.map_or(heard.at, |of| of.at.min(heard.at));
-        let whole = (advance.at - begin).max(gap);
-        let far = sum(advance.far, advance.serial_ack);
-        let (carried, waited) = heard.of.map_or((Span(0), Span(0)), |of| {
-            (of.carried - of.at, heard.at - (of.carried + far))
-        });
-        let own = advance.at - (heard.carried + advance.near);
-        let own_carried = own.min(if advance.is_behind {
-            Span(advance.serial.0.saturating_mul(4))
-        } else {
-            advance.busy.1 - advance.busy.0.max(heard.carried + advance.near)
-        });
-        let carried = sum(carried.min(heard.at - begin), own_carried);
-        let carried = if advance.is_behind {
-            Span(0)
-        } else {
-            carried.max(carried_in_flight(advance, cause, whole))
-        };
-        let think = Span(own.0 - own_carried.0);
-        let (waited, think, late) = self.late_round(advance, heard, (waited, think));
-        // what was carried behind it would have been acknowledged with it, unless it was lost
-        let is_followed = heard
-            .next
-            .is_some_and(|next| next + far + MIN_DELAYED_ACK < heard.at);
-        let may_be_lost = self.flow(advance.side).after.is_some();
-        let is_delayed = waited >= MIN_DELAYED_ACK && (!is_followed || may_be_lost);
+        let round = Round::ended_by(advance, heard, cause, gap);
+        let after = self.flow(advance.side).after;
+        let own = (round.waited, round.think);
+        let (waited, think, late) = self.late_round(advance, heard, own);
+        let held = delay_of_ack(advance, heard, waited, after.is_some());
         let mut rest = gap;
         for (cause, part) in [
-            (Cause::Bandwidth, carried),
+            (Cause::Bandwidth, round.carried),
             (late_cause(advance, late.0, late.1, cause), late.1),
-            (
-                Cause::NagleDelayedAck,
-                if is_delayed && !heard.fills && !heard.is_of_two {
-                    waited
-                } else {
-                    Span(0)
-                },
-            ),
+            (Cause::NagleDelayedAck, held),
         ] {
-            rest = self.part(cause, rest, share(gap, part, whole));
+            rest = self.part(cause, rest, share(gap, part, round.whole));
         }
-        let think = share(gap, think, whole).min(rest);
+        let think = share(gap, think, round.whole).min(rest);
         self.charge(cause, Span(rest.0 - think.0));
         self.charge(advance.side.think(), think);
     }

@@ -383,23 +383,29 @@ mod tests {
     /// 10 ms there and back, 12 Mbit/s.
     const PACE: u64 = 666_667;
 
+    /// What a path between two hosts sees that have no other connection.
+    fn alone<T>(capturing: Side, seen: impl FnOnce(&mut Utilisation, OtherLoad<'_>) -> T) -> T {
+        let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
+        let neighbours = HostPairs::default().enter(one, other).neighbours();
+        let load = OtherLoad::new(&neighbours, capturing, false);
+        seen(&mut Utilisation::default(), load)
+    }
+
     /// Flights of 40 segments, one every `apart_ms` over a round trip of 20 ms at 100 Mbit/s, each segment some milliseconds late:
     /// picoseconds per byte at which the receiver's end takes the path for saturated.
     fn pace_of_flights(apart_ms: u64) -> u64 {
-        let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
-        let neighbours = HostPairs::default().enter(one, other).neighbours();
-        let load = OtherLoad::new(&neighbours, Side::Server, false);
         let shape = PathShape::new(Span::from_millis(20), 80_000, false);
-        let mut path = Utilisation::default();
-        for flight in 1..60 {
-            for segment in 0..40 {
-                let at = Time(flight * apart_ms * MS + segment * FULL * 80);
-                path.delivered(at, FULL, &shape, load);
-                let late = if flight == 1 { 0 } else { 5 };
-                path.took(at, (Span::from_millis(20 + late), true), &shape, load);
+        alone(Side::Server, |path, load| {
+            for flight in 1..60 {
+                for segment in 0..40 {
+                    let at = Time(flight * apart_ms * MS + segment * FULL * 80);
+                    path.delivered(at, FULL, &shape, load);
+                    let late = if flight == 1 { 0 } else { 5 };
+                    path.took(at, (Span::from_millis(20 + late), true), &shape, load);
+                }
             }
-        }
-        path.queued_pace()
+            path.queued_pace()
+        })
     }
 
     #[test]
@@ -461,20 +467,16 @@ mod tests {
 
     /// The pace of a path by its queue: a full segment every 20 ms, each so much later than the shortest round trip of 100 ms.
     fn pace_of_late(late_ms: u64) -> u64 {
-        let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
-        let neighbours = HostPairs::default().enter(one, other).neighbours();
-        let load = OtherLoad::new(&neighbours, Side::Client, false);
         let shape = PathShape::new(Span::from_millis(100), 0, true);
-        let mut path = Utilisation::default();
-        for packet in 1..400 {
-            let (at, late) = (
-                Time(packet * 20 * MS),
-                if packet == 1 { 0 } else { late_ms },
-            );
-            path.delivered(at, FULL, &shape, load);
-            path.took(at, (Span::from_millis(100 + late), true), &shape, load);
-        }
-        path.queued_pace()
+        alone(Side::Client, |path, load| {
+            for packet in 1..400 {
+                let at = Time(packet * 20 * MS);
+                let late = if packet == 1 { 0 } else { late_ms };
+                path.delivered(at, FULL, &shape, load);
+                path.took(at, (Span::from_millis(100 + late), true), &shape, load);
+            }
+            path.queued_pace()
+        })
     }
 
     #[test]
