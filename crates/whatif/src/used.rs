@@ -557,3 +557,38 @@ impl Tcp {
         if is_cut_short { longest } else { mss }.clamp(64, 9000)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server of 16,644 bytes.
+    fn smb(capabilities: Option<u32>) -> Smb {
+        let mut smb = Smb::default();
+        smb.server_max_buffer = Some(16_644);
+        smb.capabilities.0 = capabilities;
+        smb
+    }
+
+    #[test]
+    fn a_block_that_the_smaller_buffer_has_no_room_for_is_a_large_one() {
+        // without its capabilities, a server may have cut the answer to its buffer: headers count
+        assert!(is_beyond_buffer(&smb(None), 16_640, 16_644));
+        assert!(!is_beyond_buffer(&smb(None), 16_384, 16_644));
+        assert!(!is_beyond_buffer(&smb(Some(0)), 16_640, 16_644));
+        assert!(is_beyond_buffer(&smb(Some(0)), 61_440, 16_644));
+        // Open PS2 Loader asks for as much as the server's buffer has
+        assert!(!is_beyond_buffer(&smb(Some(0)), 16_644, 4356));
+    }
+
+    #[test]
+    fn a_block_that_leaves_only_headers_grows_with_the_buffer() {
+        let size = |block| headroom(&smb(None), block);
+        assert_eq!(size(16_580), Some(64));
+        assert_eq!(size(16_384), Some(260));
+        assert_eq!(size(16_644), Some(0));
+        // neither as little as headers, nor whole kibibytes that one more would not fit into
+        assert_eq!(size(16_400), None);
+        assert_eq!(size(8192), None);
+    }
+}
