@@ -26,6 +26,8 @@ pub(super) struct Flow {
     pub(super) repair: Option<(u64, Cause)>,
     /// What repaired its last loss.
     pub(super) after: Option<Cause>,
+    /// What its timer last sent again.
+    pub(super) by_timer: Option<Repeated>,
     /// The end of its data when its timer last retransmitted some of it needlessly.
     pub(super) needless: Option<u64>,
     /// It had filled the other's window since that loss: no congestion window is narrower, for only a loss makes it so.
@@ -45,6 +47,14 @@ pub(super) struct Flow {
     pub(super) small: SmallSegments,
     /// What the path took for packets that came sooner after others than it can carry them, because those came late.
     owed: Span,
+}
+
+/// Data that a timer sent again, and what had repaired the loss before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Repeated {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) after: Option<Cause>,
 }
 
 /// Segments that Nagle's algorithm would have kept: less than a full one, while another such is not acknowledged (RFC 896;

@@ -1,14 +1,14 @@
 //! Loss recovery: what a packet waited for, a loss signal or a timer.
 
 use crate::charge::Charger;
-use crate::charge::flow::Flow;
+use crate::charge::flow::{Flow, Repeated};
 use crate::constants::{MAX_ACK_PAUSE, MAX_DELAYED_ACK, MAX_REACTION, MIN_STALL_RTO};
 use crate::timeline::{
     AckSample, Advance, Novelty, Side, is_ignored, is_next_hole, is_timer, slack, sum,
     was_overtaken,
 };
 use coax_cause::Cause;
-use coax_wire::time::Span;
+use coax_wire::time::{Span, Time};
 
 impl Charger {
     /// Which sides were seen to heed word of a loss, or not to.
@@ -57,12 +57,17 @@ impl Charger {
     }
 
     /// Data of `side` from one place to another had come twice (RFC 2883): if a timer had just sent it again, nobody waited
-    /// for that.
+    /// for that, and what its side sends later is not that of a side with a loss.
     pub(crate) fn came_twice(&mut self, side: Side, (from, to): (u64, u64)) {
         self.open.take_if(|open| {
             let start = open.end.saturating_sub(open.len);
             open.side == side && from < open.end && start < to
         });
+        let flow = self.flow(side);
+        let is_same = |known: &Repeated| from < known.end && known.start < to;
+        if let Some(repeated) = flow.by_timer.take_if(|known| is_same(known)) {
+            flow.after = repeated.after;
+        }
     }
 
     /// Data that was sent again needlessly, because the acknowledgment was already on its way, is forgotten.
@@ -96,11 +101,18 @@ impl Charger {
         };
         let most = carried + sum(Span(open.far.0 / 2 * 3), held) + open.serial;
         let was_lost = advance.side != open.side && self.is_repaired_by_timer(advance);
-        let is_idle = heard
-            .is_some_and(|(at, acked)| acked >= open.end && !(least..=most).contains(&at))
-            && !was_lost;
+        let start = open.end.saturating_sub(open.len);
+        // the path was still carrying what had been sent before it
+        let is_early = |at: Time, acked: u64| !open.is_behind && acked <= start && at > open.at;
+        let is_idle = heard.is_some_and(|(at, acked)| {
+            acked >= open.end && !(least..=most).contains(&at) || is_early(at, acked)
+        }) && !was_lost;
         let flow = self.flow(open.side);
-        flow.after = Some(Cause::Timeout);
+        flow.by_timer = Some(Repeated {
+            start,
+            end: open.end,
+            after: flow.after.replace(Cause::Timeout),
+        });
         flow.needless = is_idle.then_some(open.highest);
         if !is_idle {
             let gap = open.at - self.at;

@@ -159,3 +159,50 @@ fn an_answer_soon_after_a_repeated_request_is_its_own_and_a_late_one_was_under_w
     assert_eq!(answered(32), 600);
     assert_eq!(answered(190), 0);
 }
+
+/// A path of 10 ms that takes 20 ms for a segment: four of them, and the timer sends the last one again before it is carried. Then so
+/// much is acknowledged.
+fn early_timer((acked, at_ms): (u64, u64)) -> Vec<Advance> {
+    let sent = |place: u64| Advance {
+        busy: (Time(10 * MS), Time((30 + 20 * place) * MS)),
+        serial: Span::from_millis(20),
+        ..data(10, place * 1000, 1000)
+    };
+    let again = Advance {
+        novelty: Some(Novelty::Again),
+        highest: 4000,
+        before: Some(Time(10 * MS)),
+        busy: (Time(10 * MS), Time(110 * MS)),
+        ..data(60, 3000, 1000)
+    };
+    let next = Advance {
+        heard: Some(AckSample {
+            at: Time(at_ms * MS),
+            carried: Time(at_ms * MS),
+            acked,
+            edge: 60_000,
+            late: Span(0),
+            is_late_alone: false,
+            freed: None,
+            fills: false,
+            is_of_two: true,
+            next: None,
+            of: None,
+        }),
+        knew: Some(SendLimit {
+            at: Time(0),
+            acked: 0,
+            edge: 60_000,
+        }),
+        before: Some(Time(60 * MS)),
+        ..data(at_ms, 4000, 1000)
+    };
+    (0..4).map(sent).chain([again, next]).collect()
+}
+
+#[test]
+fn nobody_waited_for_a_timer_that_what_was_sent_before_it_outlasts() {
+    assert_eq!(spent(&early_timer((2000, 95)), Cause::Timeout), 0);
+    // that of the segment itself, as soon as it had come
+    assert!(spent(&early_timer((4000, 122)), Cause::Timeout) > 0);
+}
