@@ -122,8 +122,8 @@ fn paint_sender(canvas: &mut Canvas, scene: &Scene<'_>, side: usize) {
             Wait::Own => {}
         }
     }
-    for (from, to, cause) in &losses.repairs {
-        canvas.paint(Layer::Repair, (*from, *to), *cause);
+    for repair in &losses.repairs {
+        canvas.paint(Layer::Repair, (repair.from, repair.to), repair.cause);
     }
 }
 

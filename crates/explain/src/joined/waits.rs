@@ -41,12 +41,34 @@ pub(super) struct Gap {
 /// Losses of a direction, and what repaired them.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    /// From when bytes were due to when they arrived.
-    pub(super) repairs: Vec<(i64, i64, Cause)>,
+    pub(super) repairs: Vec<Repair>,
     /// Segments that were sent again and had not arrived.
     pub(super) lost: u64,
     /// Segments that were sent again and had arrived.
     pub(super) needless: u64,
+}
+
+/// Bytes that were lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Repair {
+    start: u64,
+    /// When they were due, and when they had arrived.
+    pub(super) from: i64,
+    pub(super) to: i64,
+    /// What had them sent when they arrived.
+    pub(super) cause: Cause,
+}
+
+impl Losses {
+    /// What was sent again and lost again is repaired by what repairs the last loss.
+    fn repaired(&mut self, repair: Repair) {
+        const LATEST: usize = 64;
+        let mut latest = self.repairs.iter_mut().rev().take(LATEST);
+        match latest.find(|known| known.start == repair.start) {
+            Some(known) => known.cause = repair.cause,
+            None => self.repairs.push(repair),
+        }
+    }
 }
 
 /// A walk along the segments that a sender sent.
@@ -179,7 +201,8 @@ impl Walk<'_> {
         if send.at - before.at < MIN_WAIT {
             return;
         }
-        let in_message = !self.direction.begins_message(send.start);
+        let in_message =
+            !self.direction.begins_message(send.start) && !self.is_answered(before, send, news);
         if self.polled(before.at, send.at) {
             self.gaps.push(Gap {
                 from: before.at,
@@ -286,6 +309,13 @@ impl Walk<'_> {
         is_new && place <= self.direction.messages_before(send.start)
     }
 
+    /// Whether the last message was answered: all of it was acknowledged with a message of the other side. What follows begins one,
+    /// whatever a capture of short packets has of it.
+    fn is_answered(&self, before: &Segment, send: &Segment, news: &News) -> bool {
+        let is_acked = news.acked < self.highest && self.acked >= self.highest;
+        is_acked && news.last.is_some_and(|last| !last.is_pure) && self.is_told(before, send)
+    }
+
     /// Whether the receiver delayed an acknowledgment for most of a wait.
     fn was_held(&self, ack: &Ack, send: &Segment, before: &Segment) -> bool {
         let left = self
@@ -358,7 +388,12 @@ impl Walk<'_> {
             .map_or(send.at, |sent| sent + base);
         let due = due.max(direction.delivered_at(send.start).unwrap_or(due));
         let repaired = direction.delivered_at(send.end).unwrap_or(arrived);
-        self.losses.repairs.push((due, repaired, cause));
+        self.losses.repaired(Repair {
+            start: send.start,
+            from: due,
+            to: repaired,
+            cause,
+        });
     }
 }
 
@@ -426,5 +461,28 @@ mod tests {
         let by_window = |wait: &Wait| *wait == Wait::Tcp(Cause::ReceiveWindow);
         assert!(causes(10_000).iter().all(by_window));
         assert!(!causes(100_000).iter().any(by_window));
+    }
+
+    #[test]
+    fn what_is_lost_twice_is_repaired_by_what_repairs_it_last() {
+        let repair = |start, cause| Repair {
+            start,
+            from: 0,
+            to: 300 * MS,
+            cause,
+        };
+        let mut losses = Losses::default();
+        for (start, cause) in [
+            (1000, Cause::FastRecovery),
+            (2000, Cause::FastRecovery),
+            (1000, Cause::Timeout),
+        ] {
+            losses.repaired(repair(start, cause));
+        }
+        let expected = [
+            repair(1000, Cause::Timeout),
+            repair(2000, Cause::FastRecovery),
+        ];
+        assert_eq!(losses.repairs, expected);
     }
 }
