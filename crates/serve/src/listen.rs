@@ -82,6 +82,7 @@ pub(super) fn open(
     options: &[SocketOption],
     paced: bool,
 ) -> Result<Door> {
+    let explain = |address, error: &_| explain((address, transport), error);
     let (listener, limits_windows) =
         match (bind(wanted.address, options, paced), wanted.fallback_port) {
             (Ok(listener), _) => listener,
@@ -152,11 +153,10 @@ fn bind(
     Ok((socket, limits_windows))
 }
 
-fn explain(address: SocketAddr, error: &std::io::Error) -> anyhow::Error {
-    let flag = if address.port() % 1000 == 139 {
-        "--nbt"
-    } else {
-        "--direct"
+fn explain((address, transport): (SocketAddr, Transport), error: &std::io::Error) -> anyhow::Error {
+    let flag = match transport {
+        Transport::Nbt139 => "--nbt",
+        Transport::Direct445 => "--direct",
     };
     match error.kind() {
         ErrorKind::AddrInUse => {
@@ -356,6 +356,8 @@ mod tests {
             .to_string();
         let us = format!("(process {}) holds this port", std::process::id());
         assert!(error.contains(&us) && !error.contains("setcap"), "{error}");
+        // the option is that of the transport, whatever the port
+        assert!(error.contains("--nbt"), "{error}");
         drop(held);
         let door = open(wanted, Transport::Nbt139, &[], true).unwrap();
         assert_eq!(door.address().unwrap(), wanted.address);
