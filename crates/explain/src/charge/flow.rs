@@ -70,8 +70,9 @@ pub(super) struct SmallSegments {
 }
 
 impl SmallSegments {
-    /// A probe of a loss may be one (RFC 8985 §7.3).
+    /// A probe of a loss may be one (RFC 8985 §7.3), and on a busy machine now and then another.
     const MIN_UNKEPT: u32 = 2;
+    const MAX_KEPT_RATIO: u32 = 16;
     /// One may be a coincidence.
     const MIN_KEPT: u32 = 2;
 
@@ -108,6 +109,7 @@ impl SmallSegments {
     /// Whether the side was seen to switch Nagle's algorithm off (TCP_NODELAY).
     pub(super) fn are_unkept(&self) -> bool {
         self.unkept >= Self::MIN_UNKEPT
+            && self.kept < self.unkept.saturating_mul(Self::MAX_KEPT_RATIO)
     }
 }
 

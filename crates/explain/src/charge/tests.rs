@@ -421,6 +421,9 @@ fn a_side_that_sends_small_segments_one_after_the_other_does_not_follow_nagle_s_
     assert!(!segments.are_unkept(), "one may be a probe");
     segments.note(&small(200));
     assert!(segments.are_unkept());
+    // two probes among many that were kept
+    (0..100).for_each(|_| segments.note_kept());
+    assert!(!segments.are_unkept());
     let mut kept = flow::SmallSegments::default();
     for start in [0, 100, 200] {
         let mut next = small(start);
