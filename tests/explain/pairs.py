@@ -86,11 +86,13 @@ FAMILIES = ("nagle", "small-requests", "client-window", "server-window", "send-b
 DEEP_MS = 300
 
 
-def deeper(to):
-    """The same with a queue of 300 ms, or None."""
-    if "queue_packets" not in to.down:
+def deeper(to, recommended=False):
+    """The same with a queue of 300 ms: of a copy whose queue holds some packets, and of any with a shorter one if that is recommended. Or None."""
+    size = lambda of: int(of["rate"] * DEEP_MS / 8000)
+    is_shallow = recommended and all(of.get("queue_bytes", 0) < size(of) for of in (to.up, to.down))
+    if "queue_packets" not in to.down and not is_shallow:
         return None
-    way = lambda of: {key: value for key, value in of.items() if key != "queue_packets"} | {"queue_bytes": int(of["rate"] * DEEP_MS / 8000)}
+    way = lambda of: {key: value for key, value in of.items() if key != "queue_packets"} | {"queue_bytes": size(of)}
     return dataclasses.replace(to, up=way(to.up), down=way(to.down))
 
 
@@ -98,7 +100,8 @@ def changed(to, recommended=()):
     """(change's name, its advice, the changed scenario) of each that applies, and of each that is recommended by the ids of its advice."""
     is_wanted = lambda change: change.applies(to, bool(set(change.advice) & set(recommended)))
     found = [(change.name, change.advice_of(to), dataclasses.replace(to, **change.fields)) for change in CHANGES if is_wanted(change)]
-    return found + ([("a deeper queue", QUEUE, deeper(to))] if deeper(to) else [])
+    queue = deeper(to, bool(set(QUEUE) & set(recommended)))
+    return found + ([("a deeper queue", QUEUE, queue)] if queue else [])
 
 
 def choose(seed, count, lacking, development=False, part=""):

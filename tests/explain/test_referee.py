@@ -314,6 +314,15 @@ class Scenarios(unittest.TestCase):
             self.assertEqual(sum(scenario.held_out(one.family) for one in scenario.choose(3, count)), count // 2)
         self.assertAlmostEqual(sum(scenario.held_out(one.family) for one in pairs.choose(3, 24, ())), 12, delta=3)
 
+    def test_a_deeper_queue_is_tried_where_it_is_recommended(self):
+        way = {"rate": 8_000_000, "queue_bytes": 20_000}
+        to = scenario.Scenario("", 0, up=way, down=way)
+        queued = lambda *recommended: [after.down["queue_bytes"] for name, _, after in pairs.changed(to, recommended) if name == "a deeper queue"]
+        self.assertEqual(queued(), [])
+        self.assertEqual(queued("losses-on-the-way"), [300_000])
+        deep = {"rate": 8_000_000, "queue_bytes": 400_000}
+        self.assertIsNone(pairs.deeper(scenario.Scenario("", 0, up=deep, down=deep), True))
+
     def test_changes_that_bring_about_the_same_are_equally_good(self):
         times = {"a": 0.93, "b": 0.97, "c": 1.2, "d": 2.8}
         self.assertEqual(pairs.as_good_as_best(times, 2.85), ["a", "b"])
