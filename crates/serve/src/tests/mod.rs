@@ -351,8 +351,9 @@ fn an_idle_client_is_served_once_more_and_then_uses_no_thread() {
     }
     std::thread::sleep(Duration::from_millis(3_500));
     let jobs = server.running.host.pool.jobs();
+    // accepted, its request, and once more; on a busy machine a request may come in two parts
     assert!(
-        jobs <= 3 * clients.len(),
+        jobs <= 4 * clients.len(),
         "the request must be served and its buffer released: {jobs}"
     );
     std::thread::sleep(Duration::from_millis(500));
