@@ -298,6 +298,9 @@ impl Charger {
             false => (late, advance.near),
         };
         let gap = self.part(cause, gap, late);
+        let queued = own.min(advance.rivals);
+        let gap = self.part(Cause::Queueing, gap, queued);
+        let own = Span(own.0 - queued.0);
         let gap = self.part(advance.own(own), gap, own);
         let gap = self.part(Cause::Bandwidth, gap, advance.ahead());
         let gap = self.part(travel, gap, way);

@@ -74,6 +74,7 @@ fn data(at_ms: u64, start: u64, len: u64) -> Advance {
         hole_since: None,
         least_timer: None,
         is_shared: false,
+        rivals: Span(0),
     }
 }
 
@@ -507,4 +508,19 @@ fn a_needless_timeout_does_not_hide_the_wait_for_a_delayed_ack() {
     // the acknowledgment comes too early to answer the retransmission, or it answers it
     assert_eq!(kept(206), [true, false]);
     assert!(kept(216)[1]);
+}
+
+#[test]
+fn a_request_behind_another_connection_s_data_waited_in_the_queue() {
+    let behind = |rivals_ms| {
+        let answer = Advance {
+            rivals: Span::from_millis(rivals_ms),
+            ..answer()
+        };
+        [Cause::Queueing, Cause::ServerThink].map(|cause| spent(&[answer], cause))
+    };
+    let [_, think] = behind(0);
+    assert_eq!(behind(5), [5, think - 5]);
+    // no more than the wait
+    assert_eq!(behind(500), [think, 0]);
 }

@@ -77,7 +77,7 @@ impl Member {
     /// Whether others are followed between its hosts. Alone it needs no record.
     #[inline]
     pub(crate) fn has_others(&self) -> bool {
-        self.0.load.members.load(Ordering::Relaxed) > 1
+        self.0.has_others()
     }
 
     /// A segment of this connection was captured that takes `bytes` on the wire.
@@ -100,6 +100,11 @@ pub(crate) struct Neighbours {
 }
 
 impl Neighbours {
+    #[inline]
+    pub(super) fn has_others(&self) -> bool {
+        self.load.members.load(Ordering::Relaxed) > 1
+    }
+
     fn note(&self, way: usize, bytes: u64, at: Time) {
         let number = at.0 / MIN_UTILISATION_SLOT.0;
         let mut slots = self

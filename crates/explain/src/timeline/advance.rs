@@ -86,6 +86,8 @@ pub(crate) struct Advance {
     pub(crate) carrying: u64,
     /// The path is saturated, and a good part of it is other traffic.
     pub(crate) is_shared: bool,
+    /// What the path took for other connections' data that was sent in front of what this answers, in as long as that was under way.
+    pub(crate) rivals: Span,
     /// It is a frame of NetBEUI or IPX: its sender has no congestion window.
     pub(crate) is_framed: bool,
     /// Its side had asked what had arrived, because its timer had expired (a poll of LLC).

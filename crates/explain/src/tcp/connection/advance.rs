@@ -126,6 +126,7 @@ impl Connection {
             saturated: None,
             carrying: 0,
             is_shared: false,
+            rivals: Span(0),
             is_framed: self.is_framed(),
             is_by_timer: self.is_by_timer(segment, side),
         }
@@ -133,6 +134,11 @@ impl Connection {
 
     /// Adds how busy the path was until then. It is a step of its own because what follows from it depends on all the rest.
     fn describe_use(&self, step: &mut Advance) {
+        let asked = answers(step).filter(|_| step.is_behind);
+        step.rivals = asked.map_or(Span(0), |asked| {
+            self.path
+                .rivals(step.side.other(), asked.at, step.at - asked.at)
+        });
         let asks_ahead = |side| side == step.side && step.place.asks_ahead;
         let uses = Side::BOTH.map(|of| self.path_use(of, step.at, asks_ahead(of)));
         if uses.iter().any(Option::is_some) {
