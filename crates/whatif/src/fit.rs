@@ -289,3 +289,38 @@ fn buffer(guess: &ModelParameters, seen: &Observation, hints: Hints) -> Vec<Mode
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::example::guess;
+
+    /// What remains of fits with send buffers of these sizes, when a window of `filled` bytes was filled.
+    fn remaining(buffers: &[u64], filled: Option<u64>) -> Vec<u64> {
+        let fits = buffers.iter().map(|bytes| Fit {
+            guess: ModelParameters {
+                send_buffer: *bytes,
+                ..guess(80.0, 3000.0)
+            },
+            model: Observation::default(),
+            misses: 0.0,
+            turn: 0,
+        });
+        let mut fits: Vec<_> = fits.collect();
+        retain_narrow_buffers(&mut fits, filled);
+        fits.iter().map(|fit| fit.guess.send_buffer).collect()
+    }
+
+    #[test]
+    fn a_send_buffer_as_wide_as_a_filled_window_limits_nothing() {
+        let all = [0, 8192, 16_384, 65_536];
+        assert_eq!(remaining(&all, Some(16_384)), [0, 8192]);
+        // the best stays, whatever its buffer
+        assert_eq!(
+            remaining(&[65_536, 32_768, 4096], Some(16_384)),
+            [65_536, 4096]
+        );
+        // no window was filled: any buffer may be the limit
+        assert_eq!(remaining(&all, None), all);
+    }
+}

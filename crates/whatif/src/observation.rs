@@ -244,17 +244,27 @@ fn bare(rows: &[Requests], way: Span) -> Option<f64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing)]
+impl Observation {
+    /// A copy that lasts as long as these causes together.
+    pub(crate) fn spending(spent: &[(Cause, f64)]) -> Self {
+        let mut seen = Self::default();
+        for (cause, time) in spent {
+            seen.causes
+                .get_mut(*cause as usize)
+                .into_iter()
+                .for_each(|to| *to = *time);
+        }
+        seen.wall = spent.iter().map(|(_, time)| time).sum();
+        seen
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     fn spending(spent: &[(Cause, f64)]) -> Observation {
-        let mut seen = Observation::default();
-        for (cause, time) in spent {
-            seen.causes[*cause as usize] = *time;
-        }
-        seen.wall = spent.iter().map(|(_, time)| time).sum();
-        seen
+        Observation::spending(spent)
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What a capture does not say outright, and is fitted.
 
 mod buffers;
+#[cfg(test)]
+pub(crate) mod example;
 mod pace;
 mod values;
 
@@ -502,4 +504,43 @@ fn acknowledges_each(connection: &Connection, direction: Direction) -> bool {
     };
     let pure = to.segments.saturating_sub(to.data_segments);
     pure as f64 > from.data_segments as f64 * ACK_EACH_RATIO
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{example::guess, *};
+
+    /// A copy of which so much was spent waiting for the window and so much on carrying, over a path of such a pace.
+    fn seen(waited: f64, carrying: f64, path_ps: Option<f64>) -> Observation {
+        let mut seen =
+            Observation::spending(&[(Cause::ReceiveWindow, waited), (Cause::Bandwidth, carrying)]);
+        (seen.path_ps, seen.bytes) = (path_ps, 1000);
+        seen
+    }
+
+    #[test]
+    fn a_window_that_is_waited_for_longer_than_its_size_explains_was_narrower() {
+        let pace = Some(80_000.0);
+        let model = seen(500.0, 500.0, pace);
+        let mut narrower = guess(80.0, 3000.0);
+        narrower.correct_path(&seen(1500.0, 500.0, pace), &model);
+        assert_eq!((narrower.window_part, narrower.path_ps), (0.5, 80_000.0));
+        // not without limit
+        narrower.correct_path(&seen(9500.0, 500.0, pace), &model);
+        assert_eq!(narrower.window_part, MIN_WINDOW_PART);
+    }
+
+    #[test]
+    fn a_window_is_as_wide_as_announced_if_the_path_explains_the_wait() {
+        // nothing shows the path's pace: it takes longer for the bytes
+        let model = seen(500.0, 500.0, None);
+        let mut slower = guess(80.0, 3000.0);
+        slower.correct_path(&seen(1500.0, 500.0, None), &model);
+        assert_eq!((slower.window_part, slower.path_ps), (1.0, 81_000.0));
+        // a wait of a few percent is within what the model misses
+        let mut same = guess(80.0, 3000.0);
+        let pace = Some(80_000.0);
+        same.correct_path(&seen(520.0, 500.0, pace), &seen(500.0, 500.0, pace));
+        assert_eq!(same.window_part, 1.0);
+    }
 }
