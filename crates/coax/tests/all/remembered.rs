@@ -66,19 +66,28 @@ fn with_a_limit(site: &Site) -> Client {
     client
 }
 
+/// What the database has after a copy that proves its limit. A busy machine may read so late that the windows of a copy are
+/// not full; then the next one proves it.
+fn after_a_proof(site: &Site, stored_s: u64) -> Vec<Client> {
+    for _ in 0..8 {
+        let server = start(site);
+        copy_of(site, &server, PROOF);
+        server.stop();
+        let now = known(site);
+        if now.iter().any(|client| client.seen_s > stored_s) {
+            return now;
+        }
+    }
+    panic!("no copy proved the limit: {:?}", known(site));
+}
+
 #[test]
 fn limits_are_used_after_a_restart_and_kept_when_they_hold() {
     let site = Site::new();
     let stored = with_a_limit(&site);
-    let server = start(&site);
-    copy_of(&site, &server, PROOF);
-    server.stop();
-    let now = known(&site);
+    let now = after_a_proof(&site, stored.seen_s);
     assert_eq!(now.len(), 1, "{now:?}");
-    assert!(
-        now[0].seen_s > stored.seen_s && now[0].send <= Some(6),
-        "{now:?}"
-    );
+    assert!(now[0].send <= Some(6), "{now:?}");
     start(&site).stop();
     assert_eq!(known(&site), now);
 }
