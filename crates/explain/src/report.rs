@@ -1,4 +1,4 @@
-//! What was found in a capture, ready to be told.
+//! The report of a capture.
 
 mod bounds;
 mod breakdown;
@@ -39,20 +39,20 @@ pub struct Capture {
     pub connections: Vec<Connection>,
     /// Copies, in the order in which they ended.
     pub copies: Vec<Copy>,
-    /// Copies that are counted here and not listed, for there are too many.
+    /// Number of copies that are not in [`Self::copies`], because there are too many.
     pub copies_left_out: u64,
-    /// Connections that are counted here and not listed.
+    /// Number of connections that are not in [`Self::connections`].
     pub connections_left_out: u64,
     /// What a second capture, of the other end, adds.
     pub joined: Option<Joined>,
     /// Operations other than the transfer of data that took long, in the order in which they began.
     pub operations: Vec<Operation>,
-    /// Such operations that are counted here and not listed.
+    /// Number of operations that are not in [`Self::operations`].
     pub operations_left_out: u64,
 }
 
 impl Capture {
-    /// The capture point of the connection that carried most.
+    /// The capture point of the connection that carried most bytes.
     pub fn vantage(&self) -> Option<Vantage> {
         let bytes =
             |connection: &&Connection| connection.sides.iter().map(|side| side.bytes).sum::<u64>();

@@ -40,7 +40,7 @@ pub enum Refusal {
     Other(PathBuf),
 }
 
-/// The places where the page may be: those of the packages, beside `program` (the path of the executable) and in the system.
+/// Paths where the page may be: beside `program` (the executable), then the folders of the packages.
 pub fn candidates(program: Option<&Path>) -> Vec<PathBuf> {
     let beside = program.and_then(Path::parent).into_iter();
     let beside = beside.flat_map(|folder| {

@@ -26,7 +26,7 @@ const MAX_STEPS: usize = 32;
 /// Whom to ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LookupStep {
-    /// A WINS server. Its no is final for all WINS servers.
+    /// A WINS server. Its negative answer is final for all WINS servers.
     Wins(Ipv4Addr),
     /// All stations of the networks.
     Broadcast,
@@ -34,7 +34,7 @@ pub enum LookupStep {
     Station(Ipv4Addr),
 }
 
-/// What a [`Lookup`] is told.
+/// The configuration of a [`Lookup`].
 #[derive(Clone, Debug)]
 pub struct LookupConfig {
     /// The name.
@@ -54,7 +54,7 @@ pub struct LookupConfig {
 pub struct LookupAnswer {
     /// Who answered.
     pub from: Ipv4Addr,
-    /// What it was asked as.
+    /// The step whose query was answered.
     pub step: LookupStep,
     /// The owners of the name; empty in the answer to a node status request.
     pub owners: Vec<AddrEntry>,

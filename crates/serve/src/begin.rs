@@ -17,7 +17,7 @@ use super::{
 /// Everything that a start needs, with the sockets of the service manager or of the server that this one replaces.
 ///
 /// # Errors
-/// Every reason that prevents the start. A server that was to be replaced serves on.
+/// Every reason that prevents the start. A server that was to be replaced keeps running.
 pub(super) fn prepared(settings: &Settings, takes_over: bool) -> Result<Prepared, Rejected> {
     let reject = |why: String| Rejected(vec![Diagnostic::error(why)]);
     let path = settings.global.takeover_socket.as_deref();

@@ -2,7 +2,7 @@
 //! clients.
 //!
 //! The serving process may start no program ([`super::sandbox`]). So [`Runner::start`] starts a second coax process before
-//! the sandbox closes; it reads one order a line from its standard input, runs it with `/bin/sh`, and answers with one line.
+//! the sandbox is applied; it reads one order a line from its standard input, runs it with `/bin/sh`, and answers with one line.
 //! It ends when the server does. Servers without a sandbox, in tests and in `coax tour`, run their commands themselves.
 
 use std::{

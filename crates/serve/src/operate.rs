@@ -131,7 +131,7 @@ impl Operation<'_> {
                     offered = None;
                     match done {
                         Ok(successor) => return Some(successor),
-                        Err(why) => self.host.reporter.notice(format!("{why}; this server serves on")),
+                        Err(why) => self.host.reporter.notice(format!("{why}; this server keeps running")),
                     }
                 }
             }

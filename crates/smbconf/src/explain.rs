@@ -33,7 +33,7 @@ pub fn lines(loaded: &Loaded) -> String {
         |wanted: fn(&Outcome) -> bool| loaded.lines.iter().filter(|l| wanted(&l.outcome)).count();
     let _ = writeln!(
         out,
-        "{} line(s): {} honoured, {} met in another way, {} without effect, {} wrong.",
+        "{} line(s): {} honoured, {} not needed, {} without effect, {} wrong.",
         loaded.lines.len(),
         count(|o| matches!(o, Outcome::Set(_) | Outcome::Adjusted(..) | Outcome::Read)),
         count(|o| matches!(o, Outcome::Met(_))),
@@ -55,7 +55,7 @@ fn effect_text(line: &Line) -> String {
             format!("{name} is '{value}': {why}. {doc}")
         }
         Outcome::Read => doc.to_string(),
-        Outcome::Met(how) => format!("Met in another way: {how}."),
+        Outcome::Met(how) => format!("Not needed: {how}."),
         Outcome::Ignored(why) => format!("No effect: {why}."),
         Outcome::Wrong(why) => format!("Wrong: {why}."),
     }
@@ -94,7 +94,7 @@ fn value_note(parameter: &Parameter) -> String {
 fn notes(parameter: &Parameter) -> Vec<String> {
     let mut notes = Vec::new();
     match parameter.effect {
-        Effect::MetOtherwise(how) => notes.push(format!("Met in another way: {how}.")),
+        Effect::MetOtherwise(how) => notes.push(format!("Not needed: {how}.")),
         Effect::NotHonoured(why) => notes.push(format!("Not honoured: {why}.")),
         _ => {}
     }

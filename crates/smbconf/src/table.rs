@@ -42,7 +42,7 @@ pub fn groups() -> impl Iterator<Item = (&'static str, &'static [Parameter])> {
         ("Locks and oplocks", shares::LOCKS),
         ("Data on disk", shares::DATA),
         ("Reading the file", others::READING),
-        ("Met in another way", others::MET),
+        ("Not needed", others::MET),
         ("Not honoured", others::NOT_HONOURED),
     ]
     .into_iter()

@@ -4,9 +4,7 @@
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Why {
     /// The connection carries no SMB, and the change is one of it.
-    #[error(
-        "the connection carries no SMB1: there is no redirector, and no server of it, to change"
-    )]
+    #[error("the connection carries no SMB1, so changes of SMB do not apply")]
     NoSmb,
     /// The lab's model of a copy has TCP only.
     #[error("predictions are made for copies over TCP, and this one was made over {0}")]
@@ -24,8 +22,7 @@ pub enum Why {
     NotModelled(String),
     /// The model of the copy as it was does not take as long as it did.
     #[error(
-        "the model of the copy as it was takes {model_s:.2} s and not {measured_s:.2} s: what it would make of a change is \
-         not to be believed"
+        "the simulation of the copy takes {model_s:.2} s, the copy took {measured_s:.2} s: predictions would be unreliable"
     )]
     Misses {
         /// What the model says, seconds.
@@ -34,7 +31,7 @@ pub enum Why {
         measured_s: f64,
     },
     /// The lab would take too long.
-    #[error("to make it again takes more steps in the lab than a model may have")]
+    #[error("simulating the copy takes more events than the limit")]
     TooMuch,
     /// The lab cannot run what was asked for.
     #[error("{0}")]

@@ -80,7 +80,7 @@ impl Model {
     /// known, with one made to measure.
     ///
     /// # Errors
-    /// [`Why`] there is no model.
+    /// [`Why`], if no model fits.
     pub fn of(capture: &Capture, copy: &Copy) -> Result<Self, Why> {
         let connection = capture.connections.get(copy.connection);
         let client = connection.and_then(|connection| connection.parties[0].profile.as_deref());
@@ -93,7 +93,7 @@ impl Model {
     /// it is known.
     ///
     /// # Errors
-    /// [`Why`] there is no model.
+    /// [`Why`], if no model fits.
     pub fn calibrate(capture: &Capture, copy: &Copy, client: Option<&str>) -> Result<Self, Why> {
         let unknown = Why::TooLittle("its connection is not known");
         let connection = capture.connections.get(copy.connection);
@@ -101,7 +101,7 @@ impl Model {
         let seen = Observation::of(capture, copy).ok_or(unknown)?;
         let used = used::of(connection, copy, client)?;
         if !used.is_bulk && seen.requests < MIN_REQUESTS || seen.wall <= 0.0 {
-            return Err(Why::TooLittle("a request or two say nothing of the next"));
+            return Err(Why::TooLittle("it has too few requests"));
         }
         let bench = bench(connection, copy, &used);
         let rare = Rare::of(copy, &seen, used.is_serial);

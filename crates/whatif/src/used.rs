@@ -151,7 +151,7 @@ fn bulk(connection: &Connection, copy: &Copy) -> Result<Used, Why> {
         Direction::ToClient => (server, client),
     };
     if own.data_segments < MIN_BULK_SEGMENTS {
-        return Err(Why::TooLittle("a few segments say nothing of the next"));
+        return Err(Why::TooLittle("it has too few segments"));
     }
     let answers = other.bytes.saturating_mul(MIN_ONE_WAY_RATIO);
     if answers > own.bytes || programs > copy.wall.0 / MIN_PROGRAM_RATIO {

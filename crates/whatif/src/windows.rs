@@ -1,5 +1,5 @@
-//! How wide windows are. Both SYNs tell by what their numbers are to be multiplied (RFC 7323 2.2); in a capture without
-//! them the analyser takes a window to be as wide as what it saw on its way shows, and it may be wider.
+//! Receive window sizes. The scale is in both SYNs (RFC 7323 2.2). Without them the analyser infers a lower bound from the
+//! bytes in flight.
 
 use crate::constants::{MAX_WINDOW_SCALE, UNLIMITED_WINDOW};
 use coax_explain::report::{Connection, Side};

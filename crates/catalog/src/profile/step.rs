@@ -1,4 +1,4 @@
-//! One request around a copy, as profiles name it.
+//! The steps of a profile's copy script.
 
 use coax_wire::dialect::Generation;
 use serde::Deserialize;

@@ -16,7 +16,7 @@ pub const COLUMNS: usize = 80;
 /// `coax help`'s arguments.
 #[derive(Args, Clone, Debug)]
 pub struct HelpArgs {
-    /// A verb, as 'lab run', or a topic
+    /// A command, such as 'lab run', or a topic
     #[arg(value_name = "TOPIC")]
     pub topic: Vec<String>,
 }

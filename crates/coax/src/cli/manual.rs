@@ -23,7 +23,7 @@ pub struct CompletionsArgs {
 /// `coax man`'s arguments.
 #[derive(Args, Clone, Debug)]
 pub struct ManArgs {
-    /// Write coax.1 and one page for each verb into this folder
+    /// Write coax.1 and one page for each command into this folder
     pub folder: PathBuf,
 }
 

@@ -120,9 +120,9 @@ pub enum Command {
     Replay(replay::ReplayArgs),
     /// Serve the web page to browsers on this machine: explain, lab and decode without a terminal
     Web(web::WebArgs),
-    /// Demonstrate all verbs on this machine in under a minute
+    /// Demonstrate all commands on this machine in under a minute
     Tour(tour::TourArgs),
-    /// Explain a verb or a topic: exit-codes, environment, output, sizes, urls
+    /// Explain a command or a topic: exit-codes, environment, output, sizes, urls
     Help(help::HelpArgs),
     /// Print the completions of this command line for a shell
     Completions(manual::CompletionsArgs),

@@ -74,22 +74,22 @@ pub struct TransferArgs {
 /// The two ports' arguments.
 #[derive(Args, Clone, Debug)]
 pub struct ServeArgs {
-    /// Visitors receive from here; port 0 picks one
+    /// Clients receive from this port; 0 picks one
     #[arg(long, value_name = "PORT|ADDR:PORT", value_parser = address, default_value_t = everywhere(SOURCE_PORT))]
     pub source: SocketAddr,
-    /// Visitors send to here; port 0 picks one
+    /// Clients send to this port; 0 picks one
     #[arg(long, value_name = "PORT|ADDR:PORT", value_parser = address, default_value_t = everywhere(DISCARD_PORT))]
     pub discard: SocketAddr,
-    /// Give each visitor of the source so many megabytes (of 1,048,576 bytes) instead of so many seconds' worth
+    /// Send each client this many megabytes (of 1,048,576 bytes) instead of --seconds
     #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u64).range(1..=16_777_216))]
     pub mb: Option<u64>,
-    /// Send to each visitor of the source for so many seconds
+    /// Send to each client for this many seconds
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     pub seconds: u64,
     /// Maximum concurrent transfers
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1_024))]
     pub visitors: u16,
-    /// Let a visitor go after so many seconds without a byte
+    /// Disconnect a client after this many seconds without a byte
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub idle: u64,
     /// Accept connections from public addresses
@@ -217,8 +217,8 @@ fn visit_text(visit: Visit) -> String {
     match visit {
         Visit::Listening(source, discard) => advice::serving(source, discard),
         Visit::Visitor(_, measured) => text::visitor(&measured),
-        Visit::Refused(peer, why) => format!("{peer} was turned away: {why}\n"),
-        Visit::Trouble(error) => format!("a visitor could not be taken: {error}\n"),
+        Visit::Refused(peer, why) => format!("{peer} was refused: {why}\n"),
+        Visit::Trouble(error) => format!("cannot accept a client: {error}\n"),
     }
 }
 

@@ -11,7 +11,7 @@ use coax_transfer::speed::Stop;
 /// `coax tour`'s arguments.
 #[derive(Args, Clone, Debug)]
 #[command(
-    long_about = "Demonstrates all verbs on this machine in under a minute: serves a folder, copies 42 MB to it and back with \
+    long_about = "Demonstrates all commands on this machine in under a minute: serves a folder, copies 42 MB to it and back with \
         every redirector profile, predicts the published tables, simulates slow copies and explains their captures.\n\n\
         The server listens only on a free loopback port. coax removes all files afterwards."
 )]

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, fs, path::Path, process::Command};
 
 const COAX: &str = env!("CARGO_BIN_EXE_coax");
-const START: &str = "# All verbs
+const START: &str = "# All commands
 
 `coax VERB --help` and `coax help VERB` print this text; `coax help TOPIC` explains a topic. The manual pages have the same contents.
 

@@ -90,7 +90,7 @@ fn explain_config_documents_every_parameter_or_every_line() {
     for part in [
         "read raw = yes or no; default yes",
         "read size\n",
-        "Met in another way:",
+        "Not needed:",
         "Not honoured:",
         "Samba 4.0 dropped it.",
     ] {

@@ -1,4 +1,4 @@
-//! What bears out a copy's account.
+//! The waits behind a copy's causes.
 
 use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
@@ -6,13 +6,13 @@ use coax_wire::time::{Span, Time};
 use super::Direction;
 use crate::{evidence::Hold, smb::Name};
 
-/// What bears out a copy's account.
+/// The waits behind a copy's causes.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Breakdown {
     /// The stretches of each cause that took any time. Their totals are those of the account.
     pub causes: Vec<Stretches>,
-    /// How much of the copy's time could not be told apart into stretches: it counts as one a cause.
+    /// Time of the copy that is not divided into stretches; it counts as one stretch for each cause.
     pub lumped: Span,
     /// The longest stretches of all but carrying data, the longest first.
     pub stalls: Vec<Stall>,

@@ -19,7 +19,7 @@ pub enum SpnegoError {
     #[error("the client lists more than {} mechanisms", MECHANISMS_MAX)]
     TooManyMechanisms,
     /// The client does not speak NTLMSSP (Kerberos only, for instance).
-    #[error("the client offers no mechanism that is known here; only NTLMSSP is")]
+    #[error("the client does not offer NTLMSSP, the only supported mechanism")]
     NoCommonMechanism,
     /// A NegTokenResp lacks the expected NTLMSSP token.
     #[error("the security blob holds no NTLMSSP token")]

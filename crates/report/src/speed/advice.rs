@@ -29,7 +29,7 @@ pub fn serving(source: SocketAddr, discard: SocketAddr) -> String {
     let (host, receive_at) = (reachable(source.ip()), source.port());
     let (there, send_to) = (reachable(discard.ip()), discard.port());
     format!(
-        "visitors receive from {source} and send to {discard}; on the old machine type\n  \
+        "clients receive from {source} and send to {discard}; on the old machine type\n  \
          SPDTEST -receive -target {host} {receive_at}\n  SPDTEST -send -target {there} {send_to}\n"
     )
 }

@@ -66,7 +66,7 @@ fn of_identifiers(status: Status, facts: &Facts<'_>) -> Option<(String, String)>
                 None => "the file is not open".into(),
             },
             format!(
-                "the FID of an open response that was not closed, with the UID and TID of the open; open now: {}",
+                "the FID of a file that is open, with the UID and TID of its open; open now: {}",
                 list(facts.fids)
             ),
         ),
@@ -153,7 +153,7 @@ const REMEDIES: &[(&[Status], &str, &str)] = &[
     (
         &[Status::OBJECT_NAME_INVALID, Status::OBJECT_PATH_SYNTAX_BAD],
         "the name has a character or a form that is not allowed",
-        "a path of names without \" * / : < > ? | and, unless it is a search, without wildcards; Flags2 says whether it is Unicode",
+        "a path without the characters \" * / : < > ? | (wildcards only in a search), in the encoding that Flags2 states",
     ),
     (
         &[
@@ -250,7 +250,7 @@ const REMEDIES: &[(&[Status], &str, &str)] = &[
             Status::MEDIA_WRITE_PROTECTED,
         ],
         "the file is read-only, open, or about to be deleted",
-        "the request after the close, or after the attribute is removed",
+        "the same request, once the file is closed or no longer read-only",
     ),
     (
         &[

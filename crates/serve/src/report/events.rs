@@ -135,7 +135,7 @@ fn of_tests() -> Vec<Event> {
                 result: "No such open file. (STATUS_INVALID_HANDLE, 0xc0000008)".into(),
                 why: "no open file of this session has the FID 0x0007".into(),
                 instead: Some(
-                    "the FID of an open response that was not closed, with the UID and TID of the open; open now: 0x0001".into(),
+                    "the FID of a file that is open, with the UID and TID of its open; open now: 0x0001".into(),
                 ),
                 setting: None,
                 invalid: vec![],

@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use nix::unistd::{Gid, Uid, User, geteuid, getgrouplist, setgroups, setresgid, setresuid, setuid};
 
-/// The account that the server switches to. It is looked up before the sandbox closes, which hides the user database.
+/// The account that the server switches to. It is looked up before the sandbox is applied, which hides the user database.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     name: String,

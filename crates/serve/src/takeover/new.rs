@@ -67,7 +67,7 @@ impl Takeover {
         };
         if purposes.len() != sockets.len() {
             return Err(format!(
-                "the server at {at} sent {} of {} sockets; it serves on",
+                "the server at {at} sent {} of {} sockets; it keeps running",
                 sockets.len(),
                 purposes.len()
             ));
@@ -101,7 +101,7 @@ impl Takeover {
     /// Tells the old process that this one can serve, and waits until the old one accepts no more clients.
     ///
     /// # Errors
-    /// The old process serves on.
+    /// The old process keeps running.
     pub(crate) fn finish(self) -> Result<(), String> {
         let asked = send(&self.stream, &Message::Ready, &[]);
         match receive(&self.stream) {
@@ -109,13 +109,13 @@ impl Takeover {
             // The old process has ended, so nobody else accepts clients.
             Ok(None) => Ok(()),
             Ok(Some((Message::Refused { why }, _))) => {
-                Err(format!("the old server serves on: {why}"))
+                Err(format!("the old server keeps running: {why}"))
             }
-            Ok(Some(_)) => Err("the old server serves on: it sent an unexpected message".into()),
+            Ok(Some(_)) => Err("the old server keeps running: it sent an unexpected message".into()),
             Err(error) => {
                 let error = asked.err().unwrap_or(error);
                 Err(format!(
-                    "the old server did not let go ({error}); it serves on"
+                    "the old server did not hand over its sockets ({error}); it keeps running"
                 ))
             }
         }

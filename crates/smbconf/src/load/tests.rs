@@ -420,10 +420,10 @@ fn explanation_gives_every_line_its_effect_and_counts_them() {
     let text = crate::explain::lines(&loaded);
     for part in [
         "read raw (t:2)\n      read raw is 'no'.",
-        "Met in another way: the kernel sends",
+        "Not needed: the kernel sends",
         "No effect: programs on this machine",
         "Wrong: 'x' is not a whole number",
-        "5 line(s): 1 honoured, 1 met in another way, 2 without effect, 1 wrong.",
+        "5 line(s): 1 honoured, 1 not needed, 2 without effect, 1 wrong.",
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
     }

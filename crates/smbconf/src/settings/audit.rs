@@ -93,7 +93,7 @@ pub enum AuditEvent {
 }
 
 impl AuditEvent {
-    /// Each of them, in the order of [`Self`].
+    /// All events, in the order of their declaration.
     pub const ALL: [Self; 10] = [
         Self::Connect,
         Self::Open,
@@ -132,7 +132,7 @@ impl AuditEvents {
     /// All of them.
     pub const ALL: Self = Self(0x3ff);
 
-    /// Reads a list of names, `all` and `none`; `!NAME` takes one away, as in Samba's full_audit.
+    /// Reads a list of names, `all` and `none`; `!NAME` removes one, as in Samba's full_audit.
     ///
     /// # Errors
     /// Which values are valid.

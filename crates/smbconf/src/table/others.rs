@@ -98,7 +98,7 @@ pub(super) const NOT_HONOURED: &[Parameter] = &[
     not_share("msdfs proxy", "Send DFS clients elsewhere.", "no client before Windows 98 knows DFS"),
     not_global("dns proxy", "Answer WINS queries from the DNS.", "the WINS server answers from its own records only"),
     not_global("max ttl", "Seconds that learned names are kept.", "coax keeps no names that it looked up"),
-    not_global("name resolve order", "How to find other machines' names.", "the server looks up no other machine; for the client verbs use --resolve"),
+    not_global("name resolve order", "How to find other machines' names.", "the server looks up no other machine; for the client commands use --resolve"),
     not_global("enhanced browsing", "Exchange lists of servers with other master browsers.", "coax exchanges them within its own workgroup only"),
     not_global("remote announce", "Announce the server to other networks.", "coax does not announce itself"),
     not_global("remote browse sync", "Exchange lists of servers with other networks.", "coax finds the domain master browser through WINS"),

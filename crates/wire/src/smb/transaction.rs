@@ -373,7 +373,7 @@ pub struct Response<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// Decodes. `None` for an interim reply, or an error's, which have no words.
+    /// Decodes. `None` for interim and error replies, which have no words.
     ///
     /// # Errors
     /// [`Error::Short`], [`Error::WordCount`], [`Error::Outside`].

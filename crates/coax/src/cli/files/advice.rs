@@ -258,24 +258,24 @@ fn log_on(location: &Location, profile: &Profile, options: &Options, tree: bool)
     }
     let old = dialect.is_some_and(|dialect| !dialect.is_nt());
     let proof = if *profile.logon.proof == Proof::Ntlmv2 && !old {
-        "by NTLMv2, which servers before NT 4.0 SP4 and some appliances do not know: --as windows-98 sends what they knew"
+        "NTLMv2, which servers before NT 4.0 SP4 and some appliances do not know: --as windows-98 sends the older responses"
     } else {
-        "in an old way here, which servers refuse unless they are told to take it ('coax serve' by --allow lm, Samba by \
+        "an old response, which servers refuse unless they are configured to accept it ('coax serve' by --allow lm, Samba by \
          'lanman auth' and 'ntlm auth'): --as modern without --dialect sends NTLMv2"
     };
     vec![
         "check user and password; upper and lower case count from NT on".into(),
-        format!("the password is proved {proof}"),
+        format!("this profile sends {proof}"),
     ]
 }
 
 fn unfit_hints(unfit: &Unfit) -> Vec<String> {
     match unfit {
         Unfit::Plaintext => {
-            vec!["--allow-weak sends it in clear text: anybody on the cable can read it".into()]
+            vec!["--allow-weak sends it in clear text: an eavesdropper can read it".into()]
         }
         Unfit::WeakProof(_) => vec![
-            "--allow-weak sends it: who listens on the cable has the password within hours".into(),
+            "--allow-weak sends it: an eavesdropper can soon find the password".into(),
             "without --dialect, or with a newer one, a better proof may be agreed on".into(),
         ],
         Unfit::GuestCannotSign => vec!["log on as a user: smb://USER@HOST/SHARE".into()],

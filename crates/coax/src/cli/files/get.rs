@@ -174,7 +174,7 @@ fn plan(
     let several = places.len() > 1 || places.iter().any(Location::has_wildcards);
     if several && !into_folder {
         return Err(Stop::Usage(format!(
-            "{} is not a folder, but several files may be copied to it",
+            "cannot copy several files to {}: it is not a folder",
             local.display()
         )));
     }

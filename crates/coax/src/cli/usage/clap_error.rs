@@ -52,7 +52,7 @@ pub fn wrong_usage(error: &Error, command: &Command, arguments: &[OsString]) -> 
             let word = at(ContextKind::InvalidSubcommand).unwrap_or_default();
             let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
             let known: Vec<&str> = verbs.map(Command::get_name).collect();
-            wrong(nearest::unknown("verb", &word, &known)).at(&word)
+            wrong(nearest::unknown("command", &word, &known)).at(&word)
         }
         ErrorKind::MissingRequiredArgument => {
             let missing = strings(error, ContextKind::InvalidArg);
