@@ -125,9 +125,9 @@ STEPS = [
          module("unittest") + ["-q", "house.test_links", "house.test_limited"], 60),
     Step("explain-referee", "rules of the referee for real copies, and their page", QUICK, module("unittest") + ["-q", "explain.test_referee", "explain.test_page"], 120),
     # only one of those that build runs at a time, so they come before those that can run beside them
-    Step("build", "binaries for the steps below", CI, ["cargo", "build", "-q", *WORKSPACE, "--bins", "--examples"], 900, cargo=True),
+    Step("build", "binaries for the steps below", CI, ["cargo", "build", "-q", *WORKSPACE, "--bins", "--examples"], 1800, cargo=True),
     Step("tests", "unit, scenario and structure tests", QUICK, ["cargo", "test", "--no-fail-fast", *WORKSPACE, "--lib", "--bins", "--tests"],
-         1200, after=("install",), cargo=True),
+         2400, after=("install",), cargo=True),
     Step("packages", "debug builds of the packages that the next steps use", CI, ["scripts/package", "deb", "image", "web", "--skip-unavailable"], 1800,
          after=("install", "build"), cargo=True, environment={"COAX_PACKAGE_PROFILE": "dev"}),
     Step("wheel", "the Python package for the next step", CI, ["scripts/package", "wheel", "--skip-unavailable"], 900, after=("build",), cargo=True,
