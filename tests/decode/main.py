@@ -17,6 +17,7 @@ CABLE = Path(__file__).resolve().parent / "captures"
 # What stands before IPX in the other frame types
 FRAME_TYPES = {"ethernet-ii": b"", "802.3": b"", "snap": b"\xaa\xaa\x03\0\0\0\x81\x37"}
 IPX_TYPE, MAX_PAYLOAD = 0x8137, 1500
+SMB_HEADER = 32  # bytes
 LLC_OF_IPX = b"\xe0\xe0\x03"
 # What tshark calls the fields that matter most, and what the specification calls them
 NAMES = dict(line.split(None, 1) for line in (Path(__file__).parent / "names.txt").read_text().splitlines() if line and line[0] != "#")
@@ -72,6 +73,8 @@ def of_coax(path):
     for line in done.stdout.splitlines():
         message = json.loads(line)
         fields = message["fields"]
+        if any(field["name"] == "Header" and field["length"] < SMB_HEADER for field in fields):
+            continue  # a packet that was not kept whole ends in it: tshark dissects nothing of it
         leaves = [field for field, after in zip(fields, [*fields[1:], {"depth": 0}]) if after["depth"] <= field["depth"]]
         for protocol, names in PROTOCOLS.items():
             start = next((field["offset"] for field in fields if field["name"] in names), None)

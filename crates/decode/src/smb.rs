@@ -17,6 +17,9 @@ use crate::{
     walk::{Ended, Step, Walk},
 };
 
+/// Where Flags2 ends, which says what the status is.
+const FLAGS2_END: usize = 12;
+
 /// Decodes an SMB message that begins at `base` of the bytes that were given.
 pub(crate) fn message(bytes: &[u8], base: usize, context: &mut Context, out: &mut Decoded) {
     let mut walk = Walk::new(bytes, base, out);
@@ -36,11 +39,7 @@ fn header(walk: &mut Walk<'_, '_>, connectionless: bool) -> Step<Header> {
         return Err(Ended);
     }
     walk.note("Protocol", 0, 4, Value::Text("\\xffSMB".to_owned()));
-    let whole = walk
-        .message
-        .get(..HEADER_LEN)
-        .and_then(|bytes| Header::parse(bytes).ok());
-    let parsed = whole.unwrap_or_default();
+    let parsed = as_far_as_kept(walk.message);
     walk.number("Command", 1)?;
     let name = command_name(parsed.command);
     let field = walk.note("Command", 4, 1, Value::Hex(u64::from(parsed.command), 1));
@@ -54,9 +53,21 @@ fn header(walk: &mut Walk<'_, '_>, connectionless: bool) -> Step<Header> {
     Ok(parsed)
 }
 
+/// The header; what a cut message lacks of it is zero.
+fn as_far_as_kept(message: &[u8]) -> Header {
+    let mut whole = [0; HEADER_LEN];
+    whole.iter_mut().zip(message).for_each(|(to, from)| *to = *from);
+    Header::parse(&whole).unwrap_or_default()
+}
+
 /// An NTSTATUS, or class and code.
 fn status(walk: &mut Walk<'_, '_>, header: &Header) -> Step {
     let raw = walk.number("Status", 4)?;
+    if walk.message.len() < FLAGS2_END {
+        // nobody knows which of both it is
+        walk.note("Status", 5, 4, Value::Hex(raw, 4));
+        return Ok(());
+    }
     let status = Status(header.status);
     if header.flags2.has(Flags2::NT_STATUS) {
         walk.note("Status", 5, 4, Value::Hex(raw, 4)).meaning = words(status);

@@ -50,6 +50,28 @@ fn a_sound_message_has_no_problem() {
 }
 
 #[test]
+fn a_header_that_is_cut_is_decoded_as_far_as_it_goes() {
+    let mut whole = message(READ_ANDX, 0, &[0, 0, 0]);
+    // STATUS_ACCESS_DENIED, NT status
+    whole[5..9].copy_from_slice(&0xc000_0022_u32.to_le_bytes());
+    whole[11] |= 0x40;
+    let meaning = |len: usize, name: &str| {
+        let cut = smb_message(&whole[..len], &mut Context::default());
+        cut.field(name).map(|field| field.meaning.clone())
+    };
+    let denied = meaning(32, "Status").unwrap();
+    assert!(denied.contains("ACCESS_DENIED"), "{denied}");
+    for len in [12, 18, 31] {
+        assert_eq!(meaning(len, "Command").as_deref(), Some("READ_ANDX"));
+        assert_eq!(meaning(len, "Status"), Some(denied.clone()));
+    }
+    // without Flags2 nobody knows what kind of status it is
+    assert_eq!(meaning(11, "Status").as_deref(), Some(""));
+    assert_eq!(meaning(5, "Command").as_deref(), Some("READ_ANDX"));
+    assert_eq!(meaning(4, "Command").as_deref(), Some(""));
+}
+
+#[test]
 fn counts_and_formats_that_are_wrong_are_noted() {
     let words = smb(CLOSE, 0, &[2, 1, 0, 0, 0, 0, 0]);
     assert_eq!(problems(&words), [("WordCount", "should be 3")]);
