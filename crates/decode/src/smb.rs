@@ -56,7 +56,10 @@ fn header(walk: &mut Walk<'_, '_>, connectionless: bool) -> Step<Header> {
 /// The header; what a cut message lacks of it is zero.
 fn as_far_as_kept(message: &[u8]) -> Header {
     let mut whole = [0; HEADER_LEN];
-    whole.iter_mut().zip(message).for_each(|(to, from)| *to = *from);
+    whole
+        .iter_mut()
+        .zip(message)
+        .for_each(|(to, from)| *to = *from);
     Header::parse(&whole).unwrap_or_default()
 }
 

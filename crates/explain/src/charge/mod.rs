@@ -362,7 +362,7 @@ impl Charger {
         let rest = self.charge_late(advance, rest);
         let cause = match () {
             () if advance.is_unheeded() => advance.side.think(),
-            () if rest >= MIN_STALL_RTO.max(sum(advance.round(), advance.round()))
+            () if rest >= MIN_STALL_RTO.max(advance.two_rounds())
                 && advance.is_behind
                 && advance.place.is_middle
                 && !advance.missing.has_all

@@ -11,7 +11,7 @@ use crate::evidence::MemoryBudget;
 use crate::path::{HostPairs, Member, wire_bytes};
 use crate::report::Quality;
 use crate::session::{Moment, Scratch};
-use crate::tcp::connection::{Calibration, Connection};
+use crate::tcp::connection::Connection;
 use crate::tcp::connection::finish::Ended;
 use coax_capture::{Endpoint, Flags, Segment};
 
@@ -120,34 +120,13 @@ impl TrackedConnection {
         }
     }
 
-    /// What the calibration pass learned. A side that seems to ignore duplicate ACKs is looked at again: only the whole
-    /// beginning shows a queue that delayed its answers to them.
-    fn checked_calibration(
-        &self,
-        buffer: &CalibrationBuffer,
-        scratch: &mut Scratch,
-    ) -> Calibration {
-        let calibration = self.connection.calibration();
-        let mut held = buffer.held();
-        let Some((first, moment)) = held.next().filter(|_| calibration.ignores_dup_acks()) else {
-            return calibration;
-        };
-        let mut again = Connection::for_calibration(&first, moment, &self.member);
-        let mut quality = Quality::default();
-        again.begin_calibrated(&calibration.without_responses());
-        for (segment, moment) in std::iter::once((first, moment)).chain(held) {
-            again.segment(&segment, moment, scratch, &mut quality);
-        }
-        calibration.with_responses_of(&again.calibration())
-    }
-
     /// Analyses what was held back.
     fn settle(&mut self, context: &mut AnalysisContext<'_>) {
         let Some(buffer) = self.buffer.take() else {
             return;
         };
         *context.held = context.held.saturating_sub(buffer.size);
-        let calibration = self.checked_calibration(&buffer, context.scratch);
+        let calibration = self.connection.calibration();
         let mut held = buffer.held();
         let Some((first, moment)) = held.next() else {
             return;

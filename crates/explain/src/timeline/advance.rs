@@ -180,6 +180,12 @@ impl Advance {
         sum(self.near, self.far)
     }
 
+    /// Two round trips at present, with what this packet waited in queues: a probe waits as long (RFC 8985 §7.2).
+    pub(crate) fn two_rounds(&self) -> Span {
+        let round = sum(self.round(), self.queued_for);
+        sum(round, round)
+    }
+
     /// When it can have been captured at the earliest if it was let go by what was captured at `at`.
     pub(crate) fn soonest(&self, at: Time) -> Time {
         at + self.near + self.ahead()
@@ -296,7 +302,9 @@ impl Advance {
             && self.place.is_middle
             && (self.missing.leaves_hole || self.missing.lacks);
         match () {
-            () if follows_loss && silence >= sum(self.round(), self.round()) => Cause::Timeout,
+            () if follows_loss && silence >= self.two_rounds() => Cause::Timeout,
+            // it knows of the loss, and sends what its congestion control allows until that is repaired
+            () if follows_loss && self.told.loss.is_some() => Cause::FastRecovery,
             // the server had nothing to do, because the client had asked for nothing
             () if self.place.is_event => Side::Client.think(),
             // what comes from the far end waited for its turn on the path

@@ -111,7 +111,9 @@ impl Takeover {
             Ok(Some((Message::Refused { why }, _))) => {
                 Err(format!("the old server keeps running: {why}"))
             }
-            Ok(Some(_)) => Err("the old server keeps running: it sent an unexpected message".into()),
+            Ok(Some(_)) => {
+                Err("the old server keeps running: it sent an unexpected message".into())
+            }
             Err(error) => {
                 let error = asked.err().unwrap_or(error);
                 Err(format!(

@@ -50,29 +50,6 @@ pub(crate) struct Calibration {
     clocks: [(SenderClock, DelayPattern); 2],
 }
 
-impl Calibration {
-    /// Whether a side seems to ignore duplicate acknowledgments.
-    pub(crate) fn ignores_dup_acks(&self) -> bool {
-        self.responds_to_dup_acks.contains(&Some(false))
-    }
-
-    /// Without what each side does about duplicate acknowledgments.
-    pub(crate) fn without_responses(&self) -> Self {
-        Self {
-            responds_to_dup_acks: [None; 2],
-            ..*self
-        }
-    }
-
-    /// With what another pass shows of that.
-    pub(crate) fn with_responses_of(&self, other: &Self) -> Self {
-        Self {
-            responds_to_dup_acks: other.responds_to_dup_acks,
-            ..*self
-        }
-    }
-}
-
 /// A packet that brings the connection forward, as it comes.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
