@@ -510,7 +510,7 @@ fn acknowledges_each(connection: &Connection, direction: Direction) -> bool {
 mod tests {
     use super::{example::guess, *};
 
-    /// A copy of which so much was spent waiting for the window and so much on carrying, over a path of such a pace.
+    /// A copy of 1,000 bytes that waited for the window and then for transmission. `path_ps` is the path's time for a byte.
     fn seen(waited: f64, carrying: f64, path_ps: Option<f64>) -> Observation {
         let mut seen =
             Observation::spending(&[(Cause::ReceiveWindow, waited), (Cause::Bandwidth, carrying)]);

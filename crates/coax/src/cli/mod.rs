@@ -58,7 +58,7 @@ const VERSION: &str = concat!(
 )]
 #[command(
     after_help = "First try: coax serve DIR shares that folder with all clients from DOS to Windows XP and prints what to \
-    type there. 'coax VERB --help' explains a verb, 'coax help' lists further topics. Exit codes: 0 done, 1 it failed, \
+    type there. 'coax COMMAND --help' explains a command, 'coax help' lists further topics. Exit codes: 0 done, 1 it failed, \
     2 wrong usage."
 )]
 pub struct Cli {

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, fs, path::Path, process::Command};
 const COAX: &str = env!("CARGO_BIN_EXE_coax");
 const START: &str = "# All commands
 
-`coax VERB --help` and `coax help VERB` print this text; `coax help TOPIC` explains a topic. The manual pages have the same contents.
+`coax COMMAND --help` and `coax help COMMAND` print this text; `coax help TOPIC` explains a topic. The manual pages have the same contents.
 
 This page is made from the program: `COAX_BLESS=1 cargo test -p coax --test all commands_page::` renews it.
 ";

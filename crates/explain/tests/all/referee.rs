@@ -118,5 +118,6 @@ fn a_queue_that_grows_is_no_timer() {
     // the round trip grows from 9 to 400 ms, so what a duplicate ACK asked for comes late; no timer fired
     let copy = longest(explain(capture("overload-client")).unwrap());
     assert_eq!(copy.account.get(Cause::Timeout).0, 0);
-    assert!(copy.account.get(Cause::FastRecovery).0 > 0);
+    // the server waited for its loss to be repaired, and was not busy
+    assert!(copy.account.get(Cause::ServerThink).0 * 20 < copy.wall.0);
 }

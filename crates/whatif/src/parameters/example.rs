@@ -1,8 +1,8 @@
-//! Values for tests.
+//! Example parameters for unit tests.
 
 use super::*;
 
-/// Data that comes at so many nanoseconds a byte, and a handshake of so many microseconds.
+/// Parameters for a path that takes `ns` nanoseconds for a byte, and a handshake of `handshake_us` microseconds.
 pub(crate) fn guess(ns: f64, handshake_us: f64) -> ModelParameters {
     ModelParameters {
         round_trip: handshake_us * 1000.0,
