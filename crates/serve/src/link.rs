@@ -29,7 +29,10 @@ use coax_server::{
     budget::Lease,
     table::{OpenId, ShareId},
 };
-use coax_wire::{nbt::session::Framing, time::Time};
+use coax_wire::{
+    nbt::{name::ScopedName, session::Framing},
+    time::Time,
+};
 
 use faults::Faults;
 
@@ -488,12 +491,15 @@ impl Link {
         ))
     }
 
+    /// The client, with the NetBIOS names as people write them: in Unicode, without the suffix.
     fn peer(&self, session: &Session) -> Peer {
-        let name = |scoped: &coax_wire::nbt::name::ScopedName| scoped.name.to_string();
+        let page = self.host.server().config.code_page;
+        let name = |scoped: &ScopedName| page.decode(scoped.name.characters()).into_owned();
+        let given = |name: &String| !name.is_empty();
         Peer {
             address: self.address.clone(),
-            calling: session.calling().map(name),
-            called: session.called().map(name),
+            calling: session.calling().map(name).filter(given),
+            called: session.called().map(name).filter(given),
             number: self.number,
             carriage: self.carrier.carriage(),
         }

@@ -11,6 +11,8 @@ use super::{outcome::End, story::Story};
 
 /// Time limit after a refused log-on: the user may be typing a password.
 const TYPING: Span = Span::from_secs(60);
+/// Time limit while the server delays a log-on after failed ones. The longest delay is 30 s.
+const DELAYED: Span = Span::from_secs(60);
 
 /// Measures the time until a client logs on, or connects to a share without logging on.
 #[derive(Debug)]
@@ -52,14 +54,20 @@ impl LogonTimer {
         )))
     }
 
-    /// Records the client's state; returns whether it has just logged on.
-    pub(super) fn note(&self, story: &Story) -> bool {
+    /// Records the client's state; `delayed`: the server delays its log-on, and what the time is now. Returns whether it has
+    /// just logged on.
+    pub(super) fn note(&self, story: &Story, delayed: Option<Time>) -> bool {
         if self.is_known() {
             return false;
         }
-        if !story.is_known() && story.was_refused() {
-            let typed = self.connected + self.limit.max(TYPING);
-            self.due.store(typed.0, Ordering::Release);
+        if !story.is_known() {
+            let typed = story
+                .was_refused()
+                .then(|| self.connected + self.limit.max(TYPING));
+            let answered = delayed.map(|now| now + DELAYED);
+            if let Some(due) = typed.max(answered) {
+                self.due.fetch_max(due.0, Ordering::AcqRel);
+            }
         }
         self.known.store(story.is_known(), Ordering::Release);
         story.is_known()

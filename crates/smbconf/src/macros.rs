@@ -39,7 +39,10 @@ pub const MACROS: &[(char, &str)] = &[
     ('M', "the same (host names are not looked up)"),
     ('I', "the client's address"),
     ('i', "our address on this connection"),
-    ('L', "the name the client called us by"),
+    (
+        'L',
+        "the name the client called us by; without one, our host name",
+    ),
     ('h', "this machine's host name"),
     ('N', "the same"),
     ('u', "the user logged on"),
@@ -147,7 +150,7 @@ fn value_of(
             .addresses
             .map(|(_, ours)| ours.to_string())
             .unwrap_or_default(),
-        'L' => harmless(&v.called_name.to_lowercase()),
+        'L' => called(v, harmless),
         'h' | 'N' => v.host_name.into(),
         'u' | 'U' => harmless(v.user),
         'S' => harmless(v.share),
@@ -160,6 +163,14 @@ fn value_of(
         'v' | 'V' => env!("CARGO_PKG_VERSION").into(),
         _ => return None,
     })
+}
+
+/// The called name. A client that knows only our address calls `*SMBSERVER` ([MS-SMB] 2.1), or nothing on port 445.
+fn called(v: &MacroValues<'_>, harmless: impl Fn(&str) -> String) -> String {
+    if v.called_name.is_empty() || v.called_name.starts_with("*SMBSERV") {
+        return v.host_name.into();
+    }
+    harmless(&v.called_name.to_lowercase())
 }
 
 #[cfg(test)]
@@ -196,6 +207,13 @@ mod tests {
             expand("/srv/%m/%u-%I", &values),
             "/srv/dosbox/anna-10.0.0.9"
         );
+        for (called, told) in [("TOWER", "tower"), ("*SMBSERVER", "host"), ("", "host")] {
+            let values = MacroValues {
+                called_name: called,
+                ..values.clone()
+            };
+            assert_eq!(expand("%L", &values), told);
+        }
     }
 
     #[test]

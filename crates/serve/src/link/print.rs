@@ -33,8 +33,6 @@ impl Link {
         let peer = self.address.parse::<SocketAddr>().ok();
         let addresses = peer.zip(self.socket.local_address());
         let macros = story.macros(addresses.map(|(peer, ours)| (peer.ip(), ours.ip())));
-        // Some senders call from their name with the suffix 03.
-        let machine = macros.client_name.split('<').next().unwrap_or_default();
         let message = UserMessage {
             client: Some(self.number),
             address: peer.map_or_else(|| self.address.clone(), |peer| peer.ip().to_string()),
@@ -44,7 +42,6 @@ impl Link {
             values: MacroValues {
                 host_name: &settings.global.netbios_name,
                 workgroup: &settings.global.workgroup,
-                client_name: machine,
                 ..macros.clone()
             },
         };

@@ -80,7 +80,9 @@ impl Link {
         if story.uses_a_share() {
             self.uses_a_share.store(true, Ordering::Relaxed);
         }
-        if self.logon.note(story) {
+        let is_delayed = !self.logon.is_known() && engine.has_parked();
+        let delayed = is_delayed.then(|| self.host.clock.now());
+        if self.logon.note(story, delayed) {
             self.waker.nudge();
         }
     }

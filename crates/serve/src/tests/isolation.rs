@@ -106,6 +106,30 @@ fn a_client_that_never_pauses_is_also_disconnected_if_it_does_not_log_on() {
 }
 
 #[test]
+fn a_log_on_that_the_server_delays_is_answered_even_after_the_time_limit() {
+    let server = Fixture::tuned("", hasty(), |_| {});
+    let log_on = || {
+        let mut words = [0_u8; 20];
+        words[0] = 0xff;
+        words[4..8].copy_from_slice(&[0xff, 0xff, 50, 0]);
+        words[14] = 24;
+        request(0x73, &words, &[&[7; 24][..], b"NOBODY\0\0\0\0"].concat())
+    };
+    let mut first = server.direct();
+    first.negotiate(LANMAN);
+    for _ in 0..4 {
+        first.send(&log_on());
+        assert_ne!(first.receive()[5], 0, "an unknown user");
+    }
+    // The next log-on of this address waits 1 s, longer than a silent client may stay.
+    let mut second = server.direct();
+    second.negotiate(LANMAN);
+    second.send(&log_on());
+    let reply = second.receive();
+    assert_eq!((reply[4], reply[5] != 0), (0x73, true), "{reply:x?}");
+}
+
+#[test]
 fn a_client_beyond_the_limit_receives_an_smb_error() {
     let server = Fixture::start("max smbd processes = 1\nsecurity = share");
     let mut first = server.direct();

@@ -268,7 +268,7 @@ fn sessions_on_both_ports_echo_and_are_reported_from_start_to_end() {
     });
     assert_eq!(
         (told.name.as_deref(), told.transport),
-        (Some("DOSBOX<00>"), "nbt")
+        (Some("DOSBOX"), "nbt")
     );
     assert!(told.guess.contains("core-protocol"), "{}", told.guess);
     assert_eq!(server.disconnected(), "it closed the connection");
