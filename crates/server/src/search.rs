@@ -62,6 +62,8 @@ pub struct Search {
     pub generation: u64,
     /// The end was reached.
     pub finished: bool,
+    /// The client was told of the end by a reply without entries.
+    pub end_told: bool,
     /// The reservation of its memory.
     room: Option<Arc<Lease>>,
 }
@@ -87,6 +89,7 @@ impl Search {
             last: String::new(),
             generation: 0,
             finished: false,
+            end_told: false,
             room: None,
         }
     }

@@ -9,6 +9,7 @@ mod put;
 mod session;
 pub mod text;
 mod tree;
+mod waiting;
 
 use std::{io::Write as _, process::ExitCode};
 

@@ -19,6 +19,7 @@ use crate::{
 use alloc::vec::Vec;
 use coax_wire::{
     codepage::CodePage,
+    command,
     dialect::Dialect,
     header::{Flags2, HEADER_LEN, Sid},
     io::Writer,
@@ -105,20 +106,23 @@ fn begin(call: &mut Call<'_>, request: &Request<'_>, keep: bool) -> Result<(u16,
 ///
 /// Before NT LM 0.12, an end without entries is an error, as in Samba 2 and Windows 98 (capture
 /// dos-win98-netbeui.pcap): those clients may repeat the request until they get one. A search for one name ends in an
-/// error in every dialect, as in Samba 4.17. For an NT client, a pattern ends in success without entries (smbtorture
-/// raw.search).
+/// error in every dialect, as in Samba 4.17. For an NT client, SEARCH for a pattern ends once in success without entries
+/// (smbtorture raw.search) and then in the error; FIND ends in the error at once, both as in Samba 4.17.
 fn go_on(call: &mut Call<'_>, request: &Request<'_>, key: ResumeKey) -> Result<(u16, Vec<u8>)> {
     let taken = call.conn.searches.take(sid_of(&key), call.header.tid);
     let mut search = taken.ok_or(Status::NO_MORE_FILES)?;
     search.rewind(place_of(&key));
     let filled = fill(call, request, &mut search, key);
     let is_nt = call.conn.client.dialect.is_some_and(Dialect::is_nt);
-    let ends_in_error = !is_nt || search.is_of_one();
+    let is_search = call.header.command == command::SEARCH;
+    let ends_in_error = !is_nt || !is_search || search.is_of_one() || search.end_told;
+    let ends = matches!(filled, Ok((0, _)));
+    search.end_told |= ends;
     call.conn.searches.put(search);
-    match filled? {
-        (0, _) if ends_in_error => Err(Status::NO_MORE_FILES.into()),
-        found => Ok(found),
+    if ends && ends_in_error {
+        return Err(Status::NO_MORE_FILES.into());
     }
+    filled
 }
 
 fn fill(

@@ -102,6 +102,12 @@ impl Pattern {
         .has(self.steps.len())
     }
 
+    /// Whether the pattern, one of `veto files`, hides this name. Blanks and dots at the end of a name do not count, because
+    /// its 8.3 name has none.
+    pub fn vetoes(&self, name: &str) -> bool {
+        self.matches(name) || self.matches(name.trim_end_matches([' ', '.']))
+    }
+
     /// Whether the pattern matches every name.
     pub fn matches_all(&self) -> bool {
         self.steps == [Step::Star]

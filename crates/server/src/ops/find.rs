@@ -289,7 +289,7 @@ impl<'a> Walk<'a> {
 
     fn is_shown(&self, search: &Search, name: &str) -> bool {
         let can = !search.short_names || self.has_short(name);
-        can && !self.vetoed.iter().any(|pattern| pattern.matches(name))
+        can && !self.vetoed.iter().any(|pattern| pattern.vetoes(name))
     }
 
     /// Whether the name has an 8.3 form that clients may see.

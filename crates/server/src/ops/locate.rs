@@ -8,6 +8,7 @@ use crate::{
         index::DirIndex,
         mangle::{Mangler, ShortName},
         path::ClientPath,
+        wildcard::Pattern,
     },
     names_cache::{Change, Seen, Stamp},
     reason::Reason,
@@ -175,7 +176,7 @@ impl Finder<'_> {
             && path.split('/').any(|name| {
                 patterns
                     .iter()
-                    .any(|pattern| crate::names::wildcard::Pattern::nt(pattern).matches(name))
+                    .any(|pattern| Pattern::nt(pattern).vetoes(name))
             })
     }
 

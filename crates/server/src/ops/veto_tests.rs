@@ -221,6 +221,8 @@ fn no_command_creates_a_vetoed_name_or_changes_a_vetoed_file() {
         for (to, status) in [
             ("x.exe", Status::OBJECT_NAME_NOT_FOUND),
             ("X.EXE", Status::OBJECT_NAME_NOT_FOUND),
+            ("x.exe ", Status::OBJECT_NAME_NOT_FOUND),
+            ("x.exe.", Status::OBJECT_NAME_NOT_FOUND),
             ("d\\x.exe", Status::OBJECT_NAME_NOT_FOUND),
             ("there.exe", Status::OBJECT_NAME_NOT_FOUND),
             ("THERE.EXE", Status::OBJECT_NAME_NOT_FOUND),

@@ -139,6 +139,17 @@ fn refused(
             ),
         ],
         SmbError::Unfit(unfit) => unfit_hints(unfit),
+        SmbError::Silent {
+            command: command::NEGOTIATE,
+            ..
+        }
+        | SmbError::Session(SessionError::HandshakeTimeout) => {
+            vec!["it accepts connections and says nothing: is another service at this port?".into()]
+        }
+        SmbError::Session(SessionError::Unexpected(byte)) if byte.is_ascii_graphic() => vec![format!(
+            "its answer begins with {:?}, as text does: another service, such as a web server, is at this port",
+            char::from(*byte)
+        )],
         SmbError::Closed {
             waiting: None | Some(command::NEGOTIATE),
         } => unsigned(location).unwrap_or_default(),

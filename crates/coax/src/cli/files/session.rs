@@ -10,6 +10,7 @@ use super::{
     advice,
     arguments::Common,
     outcome::{Failure, Stop},
+    waiting::Waiting,
 };
 use crate::cli::{credentials::VARIABLE, nearest::unknown, prompt};
 use coax_transfer::client::{
@@ -56,7 +57,11 @@ impl Session {
             service,
         };
         let location = with_password(location)?;
-        match coax_transfer::client::open(&location, &profile, &options) {
+        let server = location.with_share("").to_string();
+        let waiting = Waiting::for_answer(server.trim_end_matches('/').into());
+        let opened = coax_transfer::client::open(&location, &profile, &options);
+        drop(waiting);
+        match opened {
             Ok(connection) => {
                 for note in connection.notes() {
                     eprintln!("note: {note}");
