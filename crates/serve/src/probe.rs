@@ -9,7 +9,7 @@ use rustix::{
 
 use coax_smbconf::settings::{CaseMode, Settings, ShareSettings};
 
-/// Free space below this is reported regardless of the disk's size, bytes.
+/// Free space below this is reported if it is also less than 10 % of the disk, bytes.
 const LITTLE: u64 = 16 << 20;
 /// Free space below this is reported if it is also less than 1 % of the disk, bytes.
 const LESS_THAN_A_HUNDREDTH: u64 = 1 << 30;
@@ -135,10 +135,11 @@ fn space_problems(path: &str, folder: Folder, add: &mut impl FnMut(String, Strin
             remedy(),
         );
     }
-    let is_small = free < LESS_THAN_A_HUNDREDTH && free < total / 100;
+    let is_small = (free < LITTLE && free < total / 10)
+        || (free < LESS_THAN_A_HUNDREDTH && free < total / 100);
     match free {
         0 => add(format!("the file system of {path} is full"), remedy()),
-        free if free < LITTLE || is_small => {
+        free if is_small => {
             let (free, total) = (free >> 20, total >> 20);
             let text = format!(
                 "the file system of {path} is nearly full: {free} MiB of {total} MiB are free"
@@ -320,6 +321,11 @@ mod tests {
             ..GOOD
         };
         assert_eq!(texts("read only = no", folded), [""; 0]);
+        let tiny_and_empty = Folder {
+            space: (8 << 20, 8 << 20),
+            ..GOOD
+        };
+        assert_eq!(texts("read only = no", tiny_and_empty), [""; 0]);
         assert_eq!(texts("case sensitive = yes", folded).len(), 1);
     }
 

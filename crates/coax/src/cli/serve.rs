@@ -30,8 +30,8 @@ use coax_smbconf::diagnostic::{Diagnostic, Severity};
 use coax_smbconf::explain;
 use coax_smbconf::load::{Loaded, load, local_addresses};
 use coax_smbconf::settings::{
-    AuditTarget, GuestAccess, IpxInterface, Listener, Listeners, MapToGuest, NtlmAuth, Settings,
-    ShareSettings,
+    AuditTarget, GlobalSettings, GuestAccess, IpxInterface, Listener, Listeners, MapToGuest,
+    NtlmAuth, Settings, ShareSettings,
 };
 use coax_smbconf::share_argument::ShareArg;
 use coax_smbconf::value::{NETBIOS_NAME, PAGE_ADDRESS};
@@ -165,7 +165,7 @@ impl ServeArgs {
             ));
         }
         self.overrule(&mut loaded.settings, !own.is_empty());
-        loaded.settings.users = self.accounts(loaded.settings.global.dos_charset)?;
+        loaded.settings.users = self.accounts(&loaded.settings.global)?;
         if !self.nbt.is_empty() || !self.direct.is_empty() {
             loaded.settings.listen = self.listeners();
         } else if let Some(names) = self.names {
@@ -275,9 +275,9 @@ impl ServeArgs {
     }
 
     /// The users, with the hashes of their passwords.
-    fn accounts(&self, dos_charset: u16) -> Result<Vec<User>, ServeError> {
+    fn accounts(&self, global: &GlobalSettings) -> Result<Vec<User>, ServeError> {
         // A code page that nobody has is refused when the server is made.
-        let page = Page(CodePage::from_number(dos_charset).unwrap_or_default());
+        let page = Page(CodePage::from_number(global.dos_charset).unwrap_or_default());
         let account = |user: &UserArg| {
             let password = user.password.as_ref().ok_or_else(|| {
                 ServeError::Usage(format!(
@@ -285,6 +285,12 @@ impl ServeArgs {
                     user.name
                 ))
             })?;
+            if password.is_empty() && !global.null_passwords {
+                return Err(ServeError::Usage(format!(
+                    "the password of {} is empty, which only 'null passwords = yes' in smb.conf allows",
+                    user.name
+                )));
+            }
             Ok(User::with_password(&user.name, password, &page))
         };
         self.users.iter().map(account).collect()

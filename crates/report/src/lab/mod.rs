@@ -4,6 +4,7 @@ pub mod data;
 pub mod evidence;
 pub mod fit;
 pub mod keys;
+pub mod list;
 pub mod named;
 pub mod parallel;
 pub mod plots;

@@ -16,7 +16,7 @@ use super::output::{self, WrongUsage};
 use coax_report::{
     files::{is_stdout, write_whole},
     lab::{
-        evidence, keys,
+        evidence, keys, list,
         named::{self, Named, named},
         plots::{self, sequence::Part},
         predictions, report,
@@ -43,6 +43,8 @@ enum What {
     Sweep(SweepArgs),
     /// Compare published figures with the lab's predictions
     Tables(TablesArgs),
+    /// List the names of scenarios, clients, servers, stacks, machines, cards, links and tables
+    List(ListArgs),
     /// Read your machines' configuration files, say what each line means for speed, and write a scenario
     Import(import::ImportArgs),
     /// Search the settings of your machines' files for a faster copy, and show the lines to change
@@ -145,6 +147,15 @@ struct TablesArgs {
     svg: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+struct ListArgs {
+    /// One of scenarios, clients, servers, stacks, machines, cards, links and tables; all if none is named
+    kind: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
 /// Does what the command line says.
 ///
 /// # Errors
@@ -175,6 +186,7 @@ impl What {
             Self::Copy(_) => "lab copy",
             Self::Sweep(_) => "lab sweep",
             Self::Tables(_) => "lab tables",
+            Self::List(_) => "lab list",
             Self::Import(_) => "lab import",
             Self::Advise(_) => "lab advise",
             Self::Fit(_) => "lab fit",
@@ -216,7 +228,7 @@ fn check_outputs(what: &What) -> Result<(), WrongUsage> {
             ];
             return check(args.json, &outputs);
         }
-        What::Advise(_) => return Ok(()),
+        What::Advise(_) | What::List(_) => return Ok(()),
     };
     if common.pcap.as_deref().is_some_and(is_stdout) {
         let message = "--pcap cannot write to standard output, because it writes two files";
@@ -240,6 +252,9 @@ fn run(what: &What) -> Result<(String, bool)> {
         }),
         What::Sweep(args) => sweep::sweep(args),
         What::Tables(args) => print_tables(args).map(|text| (text, true)),
+        What::List(args) => list::list(args.kind.as_deref(), args.json)
+            .map(|text| (text, true))
+            .map_err(|message| anyhow!(message)),
         What::Import(args) => import::import(args),
         What::Advise(args) => advise::advice(args),
         What::Fit(args) => fit::fit(args),
