@@ -2,15 +2,15 @@
 
 use std::io::Read;
 
-use coax_capture::{Content, Dissector, Endpoint, Error, Packet, Reader, Segment, Transport};
+use coax_capture::{Content, Dissector, Error, Packet, Reader, Segment, Transport};
 use coax_wire::time::{Span, Time};
-use hashbrown::HashMap;
 
 use crate::{
     assess,
     charge::Script,
     evidence::{self, MemoryBudget},
     holders::Operations,
+    live::{Key, Live},
     netbios::NetbiosStage,
     path::HostPairs,
     recognise::{recognise, recognise_stacks},
@@ -25,14 +25,12 @@ const MOST_LIVE: usize = 2048;
 /// Connections and copies listed in a report; more are counted.
 const MOST_LISTED: usize = 20_000;
 
-type Key = (Endpoint, Endpoint);
-
 /// Takes packets, of one file or of several that continue each other.
 #[derive(Debug, Default)]
 pub struct Analyser {
     dissector: Dissector,
     netbios: NetbiosStage,
-    live: HashMap<Key, usize>,
+    live: Live,
     /// The latest packet's ends, and where its connection is: most packets have the same as the one before.
     latest_ends: Option<(Key, usize)>,
     /// Connections in the order of their first packets; `None` where they have ended.
@@ -152,7 +150,7 @@ impl Analyser {
             Some((ends, index)) if is_between(segment, ends) => *index,
             _ => {
                 let key = key_of(segment);
-                let index = self.live.get(&key).copied().unwrap_or(usize::MAX);
+                let index = self.live.get(&key).unwrap_or(usize::MAX);
                 self.latest_ends = Some((key, index));
                 index
             }
@@ -183,7 +181,8 @@ impl Analyser {
             self.end_most_silent();
         }
         self.latest_ends = Some((key, self.connections.len()));
-        self.live.insert(key, self.connections.len());
+        let place = self.connections.len();
+        self.live.insert(key, place, connection.last().at);
         self.connections.push(Some(connection));
     }
 
@@ -259,16 +258,12 @@ impl Analyser {
     }
 
     fn end_most_silent(&mut self) {
-        let last = |index: &usize| {
-            let connection = self.connections.get(*index).and_then(Option::as_ref);
+        let connections = &self.connections;
+        let silent = self.live.take_most_silent(|index| {
+            let connection = connections.get(index).and_then(Option::as_ref);
             connection.map_or(Time(0), |connection| connection.last().at)
-        };
-        let silent = self
-            .live
-            .iter()
-            .min_by_key(|(key, index)| (last(index), **key));
-        if let Some((key, index)) = silent.map(|(key, index)| (*key, *index)) {
-            self.live.remove(&key);
+        });
+        if let Some(index) = silent {
             self.end(index);
         }
     }

@@ -14,6 +14,7 @@ mod histogram;
 mod holders;
 pub mod joined;
 mod latest;
+mod live;
 mod netbios;
 mod path;
 mod pieces;
