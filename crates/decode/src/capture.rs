@@ -1,36 +1,47 @@
 //! The messages of a capture file.
 
 use coax_capture::{Content, Dissector, Endpoint, Flags, Packet, Reader, Segment};
-use coax_wire::{
-    nbt::{dgm, ns, session::Framing},
-    time::Time,
-};
+use coax_wire::nbt::{dgm, ns, session::Framing};
 
 use crate::{
-    Context, Decoded, message::Message, netbios, recent::Recent, station::Stations, stream::Stream,
+    Context, Decoded,
+    message::Message,
+    netbios,
+    recent::Recent,
+    station::Stations,
+    stream::{Captured, Packet as SessionPacket, Place, Stream},
 };
 
+/// The port of direct hosting, whose packets have longer lengths.
+const DIRECT_PORT: u16 = 445;
 /// Connections that are followed at a time; the one without packets for longest is forgotten.
 const MAX_CONNECTIONS: usize = 4096;
 
-/// Calls `each` with every NetBIOS and SMB1 message of a capture, in the order in which they were complete.
+/// Data of TCP connections with messages that the capture lacks though the receiver had it, or data behind it came.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// Bytes.
+    pub bytes: u64,
+    /// Connections that lack some.
+    pub connections: u64,
+}
+
+/// Calls `each` with every NetBIOS and SMB1 message of a capture, in the order in which they were complete. A message behind
+/// data that the capture lacks follows when the receiver acknowledges that data, or the capture ends.
 ///
 /// # Errors
 /// The file cannot be read or is no capture. [`Reader::damage`] of the reader says whether it ended early.
 pub fn messages<R: std::io::Read>(
     reader: &mut Reader<R>,
     mut each: impl FnMut(&Message<'_>),
-) -> Result<(), coax_capture::Error> {
+) -> Result<Missing, coax_capture::Error> {
     let mut dissector = Dissector::default();
-    let mut tcp = Recent::new(MAX_CONNECTIONS);
+    let mut tcp = Tcp::default();
     let mut stations = Stations::default();
     while let Some(packet) = reader.next_packet()? {
         match dissector.dissect(&packet) {
-            Content::Tcp(segment) => {
-                let key = ordered(segment.from, segment.to);
-                let connection: &mut Connection = tcp.of(key, || Connection::new(key));
-                connection.segment((packet.number, packet.at), &segment, &mut each);
-            }
+            Content::Tcp(segment) => tcp.segment((packet.number, packet.at), &segment, &mut each),
             Content::Udp {
                 from,
                 to,
@@ -43,7 +54,7 @@ pub fn messages<R: std::io::Read>(
             _ => {}
         }
     }
-    Ok(())
+    Ok(tcp.finish(&mut each))
 }
 
 fn udp(
@@ -77,15 +88,70 @@ fn ordered<T: Ord>(a: T, b: T) -> (T, T) {
     if a <= b { (a, b) } else { (b, a) }
 }
 
-/// The port of direct hosting, whose packets have longer lengths.
-const DIRECT_PORT: u16 = 445;
+/// All TCP connections.
+#[derive(Debug)]
+struct Tcp {
+    connections: Recent<(Endpoint, Endpoint), Connection>,
+    missing: Missing,
+}
+
+impl Default for Tcp {
+    fn default() -> Self {
+        Self {
+            connections: Recent::new(MAX_CONNECTIONS),
+            missing: Missing::default(),
+        }
+    }
+}
+
+impl Tcp {
+    fn segment(
+        &mut self,
+        place: Place,
+        segment: &Segment<'_>,
+        each: &mut impl FnMut(&Message<'_>),
+    ) {
+        let key = ordered(segment.from, segment.to);
+        if let Some(forgotten) = self.connections.make_room(&key) {
+            self.end(vec![forgotten], each);
+        }
+        let connection = self.connections.of(key, || Connection::new(key));
+        connection.segment(place, segment, each);
+    }
+
+    fn finish(mut self, each: &mut impl FnMut(&Message<'_>)) -> Missing {
+        let connections = self.connections.take_all();
+        self.end(connections, each);
+        self.missing
+    }
+
+    /// Gives what these connections still have, in the order of the frames.
+    fn end(&mut self, mut connections: Vec<Connection>, each: &mut impl FnMut(&Message<'_>)) {
+        let mut rest = Vec::new();
+        for (number, connection) in connections.iter_mut().enumerate() {
+            let packets = connection.end().into_iter();
+            rest.extend(packets.map(|(side, packet)| (number, side, packet)));
+        }
+        rest.sort_by_key(|(_, _, packet)| packet.place.0);
+        for (number, side, packet) in rest {
+            if let Some(connection) = connections.get_mut(number) {
+                connection.show(side, &packet, each);
+            }
+        }
+        for missing in connections.iter().map(Connection::missing) {
+            self.missing.bytes = self.missing.bytes.saturating_add(missing);
+            self.missing.connections += u64::from(missing > 0);
+        }
+    }
+}
 
 /// A TCP connection: its two directions and its requests.
 #[derive(Debug)]
 struct Connection {
-    first: Endpoint,
+    ends: [Endpoint; 2],
     directions: [Stream; 2],
     context: Context,
+    has_messages: bool,
 }
 
 impl Connection {
@@ -95,55 +161,92 @@ impl Connection {
             false => Framing::Nbt,
         };
         Self {
-            first,
+            ends: [first, second],
             directions: [Stream::new(framing), Stream::new(framing)],
             context: Context::default(),
+            has_messages: false,
         }
     }
 
+    /// Takes a segment. What it acknowledges was sent before its data, and is given before it.
     fn segment(
         &mut self,
-        (frame, at): (u64, Time),
+        place: Place,
         segment: &Segment<'_>,
         each: &mut impl FnMut(&Message<'_>),
     ) {
-        for packet in self.packets(segment) {
-            let mut decoded = Decoded::default();
-            netbios::session(&packet.bytes, &mut self.context, &mut decoded);
-            each(&Message {
-                frame,
-                at,
-                from: segment.from.to_string(),
-                to: segment.to.to_string(),
-                bytes: &packet.bytes,
-                len: packet.len,
-                decoded,
-                is_datagram: false,
-            });
+        let [first, _] = self.ends;
+        let side = usize::from(segment.from != first);
+        let [low, high] = &mut self.directions;
+        let (own, other) = if side == 0 { (low, high) } else { (high, low) };
+        let (mut sent, mut received) = (Vec::new(), Vec::new());
+        if segment.flags.has(Flags::SYN) {
+            own.end(&mut sent);
+            own.begin(segment.seq.wrapping_add(1));
+        }
+        if segment.flags.has(Flags::ACK) {
+            other.acknowledged(segment.ack, &mut received);
+        }
+        own.segment(segment.seq, captured(segment, place), &mut sent);
+        if segment.flags.has(Flags::RST) {
+            other.end(&mut received);
+            own.end(&mut sent);
+        }
+        for packet in received {
+            self.show(1 - side, &packet, each);
+        }
+        for packet in sent {
+            self.show(side, &packet, each);
         }
     }
 
-    /// The packets that a segment completes.
-    fn packets(&mut self, segment: &Segment<'_>) -> Vec<crate::stream::Packet> {
-        let [first, second] = &mut self.directions;
-        let stream = if segment.from == self.first {
-            first
+    /// The connection is over or the capture ends: what is left of each side.
+    fn end(&mut self) -> Vec<(usize, SessionPacket)> {
+        let mut rest = Vec::new();
+        for (side, stream) in self.directions.iter_mut().enumerate() {
+            let mut packets = Vec::new();
+            stream.end(&mut packets);
+            rest.extend(packets.into_iter().map(|packet| (side, packet)));
+        }
+        rest
+    }
+
+    /// Bytes that the capture lacks, if it is a connection with messages.
+    fn missing(&self) -> u64 {
+        let missing = self.directions.iter().map(Stream::missing).sum();
+        if self.has_messages { missing } else { 0 }
+    }
+
+    fn show(&mut self, side: usize, packet: &SessionPacket, each: &mut impl FnMut(&Message<'_>)) {
+        let [first, second] = self.ends;
+        let (from, to) = if side == 0 {
+            (first, second)
         } else {
-            second
+            (second, first)
         };
-        if segment.flags.has(Flags::SYN) {
-            stream.begin(segment.seq.wrapping_add(1));
-        }
-        let mut packets = Vec::new();
-        let len = usize::try_from(segment.len).unwrap_or(0);
-        let data = segment
-            .data
-            .get(..len.min(segment.data.len()))
-            .unwrap_or_default();
-        stream.segment(segment.seq, data, len, &mut packets);
-        if segment.flags.has(Flags::FIN | Flags::RST) {
-            stream.give_up(&mut packets);
-        }
-        packets
+        let mut decoded = Decoded::default();
+        netbios::session(&packet.bytes, &mut self.context, &mut decoded);
+        self.has_messages = true;
+        let (frame, at) = packet.place;
+        each(&Message {
+            frame,
+            at,
+            from: from.to_string(),
+            to: to.to_string(),
+            bytes: &packet.bytes,
+            len: packet.len,
+            decoded,
+            is_datagram: false,
+        });
+    }
+}
+
+fn captured<'a>(segment: &Segment<'a>, place: Place) -> Captured<'a> {
+    let len = usize::try_from(segment.len).unwrap_or(0);
+    let kept = len.min(segment.data.len());
+    Captured {
+        data: segment.data.get(..kept).unwrap_or_default(),
+        len,
+        place,
     }
 }

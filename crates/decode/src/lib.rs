@@ -35,7 +35,7 @@ mod frame_tests;
 #[cfg(test)]
 mod tests;
 
-pub use capture::messages;
+pub use capture::{Missing, messages};
 pub use context::Context;
 pub use field::{Decoded, Field, Identifier, Value};
 pub use layout::Direction;

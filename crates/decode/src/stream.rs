@@ -1,15 +1,21 @@
 //! One direction of a TCP connection cut into session packets. Segments may come twice, out of order, or cut by the capture.
 
-use std::collections::BTreeMap;
+mod early;
 
-use coax_wire::nbt::session::{Framing, HEADER_LEN};
+use coax_wire::{
+    nbt::session::{Framing, HEADER_LEN},
+    time::Time,
+};
 
-/// Bytes of segments that came too early, which are kept.
-const MAX_EARLY: usize = 1 << 20;
+use early::Early;
+
 /// The longest packet that is collected, bytes. No SMB1 message is longer.
 const MAX_PACKET: usize = 1 << 20;
 /// Bytes that are searched for the next message after a gap.
 const MAX_SEARCH: usize = 1 << 22;
+
+/// A frame's number and time.
+pub(crate) type Place = (u64, Time);
 
 /// What is known of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +28,14 @@ enum State {
     Other,
 }
 
+/// The data of a segment: what was captured of it, how long it was, and the frame that has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Captured<'a> {
+    pub(crate) data: &'a [u8],
+    pub(crate) len: usize,
+    pub(crate) place: Place,
+}
+
 /// A packet, and how many bytes of it the capture has.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Packet {
@@ -29,6 +43,8 @@ pub(crate) struct Packet {
     pub(crate) bytes: Vec<u8>,
     /// Bytes that it had on the wire.
     pub(crate) len: usize,
+    /// The frame that completed it.
+    pub(crate) place: Place,
 }
 
 /// See the module.
@@ -37,12 +53,16 @@ pub(crate) struct Stream {
     framing: Framing,
     state: State,
     next: Option<u32>,
+    /// The offset of `next` from the first byte.
+    offset: u64,
     bytes: Vec<u8>,
+    /// The last frame of those that have the data before `next`.
+    place: Place,
     /// Bytes that belong to a packet that was already given.
     skip: usize,
     searched: usize,
-    early: BTreeMap<u32, (Vec<u8>, usize)>,
-    early_bytes: usize,
+    early: Early,
+    missing: u64,
 }
 
 impl Stream {
@@ -51,90 +71,125 @@ impl Stream {
             framing,
             state: State::Lost,
             next: None,
+            offset: 0,
             bytes: Vec::new(),
+            place: (0, Time(0)),
             skip: 0,
             searched: 0,
-            early: BTreeMap::new(),
-            early_bytes: 0,
+            early: Early::default(),
+            missing: 0,
         }
+    }
+
+    /// Bytes that the capture lacks.
+    pub(crate) fn missing(&self) -> u64 {
+        self.missing
     }
 
     /// The connection begins: the first byte has this sequence number.
     pub(crate) fn begin(&mut self, first: u32) {
-        *self = Self::new(self.framing);
-        self.next = Some(first);
-        self.state = State::Aligned;
+        *self = Self {
+            next: Some(first),
+            state: State::Aligned,
+            missing: self.missing,
+            ..Self::new(self.framing)
+        };
     }
 
-    /// Takes a segment: its first sequence number, what was captured of it, and how long it was.
-    pub(crate) fn segment(&mut self, seq: u32, data: &[u8], len: usize, out: &mut Vec<Packet>) {
-        if len == 0 || self.state == State::Other {
+    /// Takes a segment with its first sequence number.
+    pub(crate) fn segment(&mut self, seq: u32, captured: Captured<'_>, out: &mut Vec<Packet>) {
+        if captured.len == 0 || self.state == State::Other {
             return;
         }
         let next = *self.next.get_or_insert(seq);
         let ahead = seq.wrapping_sub(next).cast_signed();
-        if ahead <= 0 {
-            let known = usize::try_from(ahead.unsigned_abs()).unwrap_or(usize::MAX);
-            self.advance(data, len, known, out);
-        } else {
-            self.keep(seq, data, len);
+        match u64::try_from(ahead) {
+            Ok(ahead @ 1..) => self.early.keep(self.offset.saturating_add(ahead), captured),
+            _ => {
+                let known = usize::try_from(ahead.unsigned_abs()).unwrap_or(usize::MAX);
+                self.advance(captured, known, out);
+            }
         }
-        self.early(out);
-        if self.early_bytes > MAX_EARLY {
+        self.take_due(out);
+        if self.early.is_full() {
             self.give_up(out);
         }
     }
 
-    fn advance(&mut self, data: &[u8], len: usize, known: usize, out: &mut Vec<Packet>) {
-        let Some(new) = len.checked_sub(known).filter(|new| *new > 0) else {
-            return;
-        };
-        let step = u32::try_from(new).unwrap_or(0);
-        self.next = self.next.map(|next| next.wrapping_add(step));
-        let fresh = data.get(known..).unwrap_or_default();
-        self.feed(fresh, new - fresh.len().min(new), out);
+    /// The receiver has all before `ack`. What the capture lacks of that never comes, if it has data behind it.
+    pub(crate) fn acknowledged(&mut self, ack: u32, out: &mut Vec<Packet>) {
+        let Some(next) = self.next else { return };
+        let ahead = ack.wrapping_sub(next).cast_signed();
+        if let Ok(ahead @ 1..) = u64::try_from(ahead) {
+            self.give_up_before(self.offset.saturating_add(ahead), out);
+        }
     }
 
-    fn keep(&mut self, seq: u32, data: &[u8], len: usize) {
-        let is_new = self.early.insert(seq, (data.to_vec(), len)).is_none();
-        self.early_bytes += if is_new { data.len().max(1) } else { 0 };
-    }
-
-    /// Segments that are due now.
-    fn early(&mut self, out: &mut Vec<Packet>) {
-        while let Some(next) = self.next {
-            let due = self
-                .early
-                .iter()
-                .find(|(seq, _)| next.wrapping_sub(**seq).cast_signed() >= 0);
-            let Some((seq, (data, len))) = due.map(|(seq, kept)| (*seq, kept.clone())) else {
-                return;
-            };
-            self.early.remove(&seq);
-            self.early_bytes = self.early_bytes.saturating_sub(data.len().max(1));
-            let known = usize::try_from(next.wrapping_sub(seq)).unwrap_or(usize::MAX);
-            self.advance(&data, len, known, out);
+    /// Nothing follows. A message that is not complete is given as far as it came.
+    pub(crate) fn end(&mut self, out: &mut Vec<Packet>) {
+        self.give_up(out);
+        let body = self.bytes.get(HEADER_LEN..).unwrap_or_default();
+        let has_begun = self.state == State::Aligned && body.starts_with(b"\xffSMB");
+        if let Some(len) = self.packet_len().filter(|_| has_begun) {
+            let bytes = core::mem::take(&mut self.bytes);
+            self.state = State::Lost;
+            self.give(bytes, len, out);
         }
     }
 
     /// What is missing never comes: the capture lacks it.
-    pub(crate) fn give_up(&mut self, out: &mut Vec<Packet>) {
-        while let (Some(next), false) = (self.next, self.early.is_empty()) {
-            let nearest = self
-                .early
-                .keys()
-                .min_by_key(|seq| seq.wrapping_sub(next))
-                .copied();
-            let Some(seq) = nearest else { return };
-            let missing = seq.wrapping_sub(next);
-            self.next = Some(seq);
+    fn give_up(&mut self, out: &mut Vec<Packet>) {
+        self.give_up_before(u64::MAX, out);
+    }
+
+    /// The same of what is missing before the offset `end`.
+    fn give_up_before(&mut self, end: u64, out: &mut Vec<Packet>) {
+        while let Some(first) = self.early.first().filter(|first| *first <= end) {
+            let missing = first.saturating_sub(self.offset);
+            self.pass(missing);
+            self.missing = self.missing.saturating_add(missing);
             self.feed(&[], usize::try_from(missing).unwrap_or(usize::MAX), out);
-            self.early(out);
+            self.take_due(out);
         }
+    }
+
+    fn pass(&mut self, bytes: u64) {
+        // sequence numbers wrap
+        self.next = self.next.map(|next| next.wrapping_add(bytes as u32));
+        self.offset = self.offset.saturating_add(bytes);
+    }
+
+    /// Takes a segment of which the first `known` bytes came before.
+    fn advance(&mut self, captured: Captured<'_>, known: usize, out: &mut Vec<Packet>) {
+        let new = captured.len.checked_sub(known).filter(|new| *new > 0);
+        let Some(new) = new else { return };
+        self.pass(new as u64);
+        self.place = self.place.max(captured.place);
+        let fresh = captured.data.get(known..).unwrap_or_default();
+        self.feed(fresh, new - fresh.len().min(new), out);
+    }
+
+    /// Takes the segments that are due now.
+    fn take_due(&mut self, out: &mut Vec<Packet>) {
+        while let Some((at, kept)) = self.early.take_due(self.offset) {
+            let known = usize::try_from(self.offset - at).unwrap_or(usize::MAX);
+            self.advance(kept.captured(), known, out);
+        }
+    }
+
+    fn give(&self, bytes: Vec<u8>, len: usize, out: &mut Vec<Packet>) {
+        out.push(Packet {
+            bytes,
+            len,
+            place: self.place,
+        });
     }
 
     /// Takes bytes in order, then bytes that are missing.
     fn feed(&mut self, data: &[u8], missing: usize, out: &mut Vec<Packet>) {
+        if self.state == State::Other {
+            return;
+        }
         let skipped = self.skip.min(data.len());
         self.skip -= skipped;
         self.bytes
@@ -149,7 +204,7 @@ impl Stream {
         let covered = self.skip.min(missing);
         self.skip -= covered;
         let missing = missing - covered;
-        if missing == 0 {
+        if missing == 0 || self.state == State::Other {
             return;
         }
         let whole = self.packet_len().filter(|_| self.state == State::Aligned);
@@ -161,7 +216,7 @@ impl Stream {
                 self.skip = left - missing;
                 self.state = State::Aligned;
             }
-            out.push(Packet { bytes, len });
+            self.give(bytes, len, out);
         }
     }
 
@@ -197,7 +252,7 @@ impl Stream {
             }
             let rest = self.bytes.split_off(len);
             let bytes = core::mem::replace(&mut self.bytes, rest);
-            out.push(Packet { bytes, len });
+            self.give(bytes, len, out);
         }
     }
 
@@ -210,9 +265,10 @@ impl Stream {
         let end = found.unwrap_or(self.bytes.len().saturating_sub(7));
         self.bytes.drain(..end);
         self.searched += end;
-        if self.searched > MAX_SEARCH {
+        if found.is_none() && self.searched > MAX_SEARCH {
             self.state = State::Other;
             self.bytes = Vec::new();
+            self.early.clear();
         }
         found.is_some()
     }

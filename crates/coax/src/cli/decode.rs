@@ -217,7 +217,7 @@ fn of_capture(args: &DecodeArgs, name: &str, file: impl Read) -> ExitCode {
             return ExitCode::FAILURE;
         }
         (Err(error), None) => return failed(name, &error),
-        _ => {}
+        (Ok(missing), None) => note_missing(name, missing),
     }
     printer.note_if_empty(name);
     match damage {
@@ -226,6 +226,19 @@ fn of_capture(args: &DecodeArgs, name: &str, file: impl Read) -> ExitCode {
             ExitCode::FAILURE
         }
         None => ExitCode::SUCCESS,
+    }
+}
+
+fn note_missing(name: &str, missing: coax_decode::Missing) {
+    let coax_decode::Missing {
+        bytes, connections, ..
+    } = missing;
+    let of = match connections {
+        1 => "1 connection".to_owned(),
+        _ => format!("{connections} connections"),
+    };
+    if bytes > 0 {
+        eprintln!("note: {name} lacks {bytes} bytes of {of}; messages in them are not shown");
     }
 }
 
