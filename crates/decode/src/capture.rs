@@ -12,8 +12,8 @@ use crate::{
     stream::{Captured, Packet as SessionPacket, Place, Stream},
 };
 
-/// The port of direct hosting, whose packets have longer lengths.
-const DIRECT_PORT: u16 = 445;
+/// The port of NetBIOS, whose packets have shorter lengths and flags before them.
+const NBT_PORT: u16 = 139;
 /// Connections that are followed at a time; the one without packets for longest is forgotten.
 const MAX_CONNECTIONS: usize = 4096;
 
@@ -155,10 +155,12 @@ struct Connection {
 }
 
 impl Connection {
+    /// RFC 1002 leaves the bits between type and length zero, so that the longer lengths of direct hosting do for
+    /// NetBIOS on other ports too.
     fn new((first, second): (Endpoint, Endpoint)) -> Self {
-        let framing = match [first.port, second.port].contains(&DIRECT_PORT) {
-            true => Framing::Direct,
-            false => Framing::Nbt,
+        let framing = match [first.port, second.port].contains(&NBT_PORT) {
+            true => Framing::Nbt,
+            false => Framing::Direct,
         };
         Self {
             ends: [first, second],
@@ -248,5 +250,75 @@ fn captured<'a>(segment: &Segment<'a>, place: Place) -> Captured<'a> {
         data: segment.data.get(..kept).unwrap_or_default(),
         len,
         place,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use coax_wire::time::Time;
+
+    use super::{Connection, Endpoint, Flags, Segment, ordered};
+
+    fn end(port: u16) -> Endpoint {
+        let mut end = Endpoint::default();
+        end.port = port;
+        end
+    }
+
+    /// Lengths of the messages in `data`, sent to `port` in a connection that the capture has from the beginning or not.
+    fn lens(port: u16, data: &[u8], has_begin: bool) -> Vec<usize> {
+        let [from, to] = [40_000, port].map(end);
+        let mut connection = Connection::new(ordered(from, to));
+        let mut found = Vec::new();
+        let segment = |seq, flags, data| Segment {
+            from,
+            to,
+            seq,
+            ack: 0,
+            flags: Flags(flags),
+            window: 0,
+            checksum: 0,
+            identification: 0,
+            ttl: 64,
+            options: &[],
+            has_all_options: true,
+            data,
+            len: u32::try_from(data.len()).unwrap(),
+        };
+        let mut seq = 1000_u32;
+        let mut take = |seq, flags, data| {
+            let place = (1, Time(0));
+            connection.segment(place, &segment(seq, flags, data), &mut |message| {
+                found.push(message.len);
+            });
+        };
+        if has_begin {
+            take(seq - 1, Flags::SYN, &[]);
+        }
+        for part in data.chunks(1460) {
+            take(seq, Flags::ACK, part);
+            seq += u32::try_from(part.len()).unwrap();
+        }
+        found
+    }
+
+    #[test]
+    fn messages_over_128_kib_are_whole_on_every_port_but_that_of_netbios() {
+        let message = |len: u32| {
+            let mut bytes = len.to_be_bytes().to_vec();
+            bytes.extend(b"\xffSMB");
+            bytes.resize(4 + len as usize, 0);
+            bytes
+        };
+        let data = [message(0x2_0010), message(40)].concat();
+        for port in [445, 1445] {
+            assert_eq!(lens(port, &data, true), [0x2_0014, 44], "{port}");
+            assert_eq!(lens(port, &data, false), [0x2_0014, 44], "{port}");
+        }
+        // flags before the 17 bits
+        let mut flagged = message(40);
+        flagged.splice(1..2, [0xfe]);
+        assert_eq!(lens(139, &flagged, true), [44]);
     }
 }

@@ -258,10 +258,13 @@ impl Stream {
 
     /// Looks for a header before an SMB message.
     fn search(&mut self) -> bool {
-        let found = self
-            .bytes
-            .windows(8)
-            .position(|eight| matches!(eight, [0, 0 | 1, _, _, 0xff, b'S', b'M', b'B']));
+        let longest = match self.framing {
+            Framing::Nbt => 1,
+            Framing::Direct => (MAX_PACKET >> 16) as u8,
+        };
+        let found = self.bytes.windows(8).position(
+            |eight| matches!(eight, [0, high, _, _, 0xff, b'S', b'M', b'B'] if *high <= longest),
+        );
         let end = found.unwrap_or(self.bytes.len().saturating_sub(7));
         self.bytes.drain(..end);
         self.searched += end;
