@@ -3,6 +3,7 @@
 mod advice;
 pub(super) mod arguments;
 mod get;
+mod mv;
 mod outcome;
 mod progress;
 mod put;
@@ -90,7 +91,7 @@ pub fn main(verb: Verb<'_>) -> Result<ExitCode, WrongUsage> {
         Verb::Rm(args) => tree::rm(args),
         Verb::Mkdir(args) => tree::mkdir(args),
         Verb::Rmdir(args) => tree::rmdir(args),
-        Verb::Mv(args) => tree::mv(args),
+        Verb::Mv(args) => mv::mv(args),
         Verb::Stat(args) => tree::stat(args),
         Verb::Shares(args) => tree::shares(args),
     };

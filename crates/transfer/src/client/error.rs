@@ -48,6 +48,14 @@ pub enum Error {
         /// The minimum length that the copy needs, bytes.
         promised: u64,
     },
+    /// A file could not be replaced, and its old version could not get its name back.
+    #[error("{error}; the file that had the new name is now {at}")]
+    Aside {
+        /// Path of the old version in the share.
+        at: String,
+        /// The error of the replacement.
+        error: Box<Error>,
+    },
     /// A system call failed.
     #[error("{what}: {error}")]
     System {
@@ -59,6 +67,11 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn aside(at: String, error: Self) -> Self {
+        let error = Box::new(error);
+        Self::Aside { at, error }
+    }
+
     /// The engine's error, if it is one.
     pub fn smb(&self) -> Option<&coax_client::Error> {
         match self {

@@ -9,6 +9,7 @@ use coax_wire::{command, status::Status};
 
 use super::{
     local::{Compare, FileEnd, FromStream, InOrder, Nothing},
+    ops::{is_missing, says},
     testkit::{Served, modern, noise},
     *,
 };
@@ -158,6 +159,76 @@ fn each_dialect_can_be_offered_alone() {
             .unwrap_or_else(|error| panic!("{}: {error}", dialect.name));
         assert_eq!(connection.link().dialect.name, dialect.name);
     }
+}
+
+/// Renames A over B, which exists, and returns the files of the share with their contents.
+fn replaced(served: &Served, connection: &mut Connection) -> (Result<(), Error>, Vec<String>) {
+    fs::write(served.folder().join("B"), "old").unwrap();
+    let outcome = connection.rename_over("A", "B");
+    let mut files: Vec<String> = fs::read_dir(served.folder())
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            name + "=" + &fs::read_to_string(&path).unwrap_or_default()
+        })
+        .collect();
+    files.sort();
+    (outcome, files)
+}
+
+#[test]
+fn a_file_replaces_another_in_every_dialect_and_no_third_file_stays() {
+    let served = Served::start("server min protocol = CORE", None);
+    for dialect in coax_wire::dialect::DIALECTS {
+        let options = Options {
+            dialect: Some(dialect.name),
+            ..Options::default()
+        };
+        let mut connection =
+            crate::client::open(&served.location(""), &modern(), &options).unwrap();
+        fs::write(served.folder().join("A"), dialect.name).unwrap();
+        let (outcome, files) = replaced(&served, &mut connection);
+        outcome.unwrap_or_else(|error| panic!("{}: {error}", dialect.name));
+        assert_eq!(files, [format!("B={}", dialect.name)]);
+    }
+}
+
+#[test]
+fn a_missing_source_or_a_folder_does_not_replace_a_file() {
+    let served = Served::start("", None);
+    let mut connection = served.connect().unwrap();
+    let (outcome, files) = replaced(&served, &mut connection);
+    assert!(is_missing(&outcome.unwrap_err()));
+    assert_eq!(files, ["B=old"]);
+    fs::create_dir(served.folder().join("A")).unwrap();
+    let (outcome, files) = replaced(&served, &mut connection);
+    assert!(says(
+        &outcome.unwrap_err(),
+        &[Status::OBJECT_NAME_COLLISION]
+    ));
+    assert_eq!(files, ["A=", "B=old"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_deleted_is_not_replaced() {
+    let served = Served::start("", None);
+    let mut connection = served.connect().unwrap();
+    for name in ["A", "B"] {
+        fs::write(served.folder().join(name), "old").unwrap();
+    }
+    let read_only = Operation::SetStat {
+        path: "B".into(),
+        modified: None,
+        attributes: Some(1),
+    };
+    connection.run(read_only, &mut Nothing).unwrap();
+    let error = connection.rename_over("A", "B").unwrap_err();
+    assert!(says(&error, &[Status::CANNOT_DELETE]), "{error}");
+    for name in ["A", "B"] {
+        assert_eq!(fs::read(served.folder().join(name)).unwrap(), b"old");
+    }
+    assert_eq!(fs::read_dir(served.folder()).unwrap().count(), 2);
 }
 
 #[test]

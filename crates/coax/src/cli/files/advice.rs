@@ -80,7 +80,9 @@ pub fn connecting(
             unreachable(location, refused)
         }
         Error::Smb(error) => refused(error, location, profile, options),
-        Error::Shrunk { .. } | Error::System { .. } | Error::Interface(_) => Vec::new(),
+        Error::Shrunk { .. } | Error::Aside { .. } | Error::System { .. } | Error::Interface(_) => {
+            Vec::new()
+        }
     }
 }
 

@@ -283,9 +283,12 @@ fn copy_one(
     tally: &mut Tally,
 ) {
     let to = session.location.with_path(item.to.as_str()).to_string();
-    if args.options.no_clobber && matches!(session.connection.find(&item.to), Ok(Some(_))) {
-        tally.skipped.push(to);
-        return;
+    if args.options.no_clobber {
+        match session.connection.find(&item.to) {
+            Ok(None) => {}
+            Ok(Some(_)) => return tally.skipped.push(to),
+            Err(error) => return tally.failures.push(session.failure(&item.to, &error)),
+        }
     }
     progress.file(item.to.rsplit('/').next().unwrap_or_default());
     let order = Store {
@@ -293,6 +296,7 @@ fn copy_one(
         to: &item.to,
         resume: args.options.resume,
         verify: args.options.verify,
+        replace: !args.options.no_clobber,
     };
     let began = Instant::now();
     match store(&mut session.connection, &order, &mut |bytes| {

@@ -6,12 +6,11 @@ use coax_wire::status::Status;
 use serde_json::{Map, Value, json};
 
 use super::{
-    arguments::{Common, LsArgs, MkdirArgs, MvArgs, PathsArgs, RmArgs, SharesArgs, StatArgs},
+    arguments::{Common, LsArgs, MkdirArgs, PathsArgs, RmArgs, SharesArgs, StatArgs},
     outcome::{Done, Failure, Stop},
     session::Session,
     text,
 };
-use crate::cli::usage::shown;
 use coax_transfer::client::{
     Error, Location,
     ops::{ShareEntry, is_missing, join, says},
@@ -483,95 +482,10 @@ pub fn rmdir(args: &PathsArgs) -> Result<Done, Stop> {
     )
 }
 
-/// Gives another name.
-pub fn mv(args: &MvArgs) -> Result<Done, Stop> {
-    let from = &args.from;
-    if from.path.is_empty() || from.has_wildcards() {
-        return Err(Stop::Usage(
-            "this is not one file or folder: write smb://HOST/SHARE/PATH without * and ?".into(),
-        ));
-    }
-    let to = destination(from, &args.to)?;
-    let mut session = Session::open(from, &args.common)?;
-    let there = session.connection.find(&to);
-    let there = there.map_err(|error| session.failure(&to, &error))?;
-    let to = match there {
-        Some(stat) if stat.is_directory() => join(&to, from.name()),
-        _ => to,
-    };
-    let there = session.connection.find(&to);
-    let there = there.map_err(|error| session.failure(&to, &error))?;
-    // Some servers replace what has the name without being asked to.
-    if there.is_some() && !args.force && !to.eq_ignore_ascii_case(&from.path) {
-        let taken = from.with_path(to).to_string();
-        let mut failure = Failure::new(taken, "is there already");
-        failure
-            .hints
-            .push("--force replaces it if it is a file".into());
-        return Err(failure.into());
-    }
-    let outcome = if args.force {
-        session.connection.rename_over(&from.path, &to)
-    } else {
-        session.connection.rename(&from.path, &to)
-    };
-    outcome.map_err(|error| session.failure(&from.path, &error))?;
-    let mut report = Map::new();
-    report.insert("from".into(), json!(from.to_string()));
-    report.insert("to".into(), json!(from.with_path(to).to_string()));
-    Ok(Done {
-        report,
-        ..Done::default()
-    })
-}
-
-/// The new path: a name in the same folder, a path from the share's root on, or a URL.
-fn destination(from: &Location, to: &str) -> Result<String, Stop> {
-    if Location::is_meant(to) {
-        let place: Location = to
-            .parse()
-            .map_err(|error| Stop::Usage(format!("'{}': {error}", shown(to.as_ref()))))?;
-        return if place.same_share(from) {
-            Ok(place.path)
-        } else {
-            Err(Stop::Usage(
-                "a file can only move within its share: get it, and put it there".into(),
-            ))
-        };
-    }
-    let parts = |text: &str| -> Result<String, Stop> {
-        let parts: Vec<&str> = text
-            .split(['/', '\\'])
-            .filter(|part| !matches!(*part, "" | "."))
-            .collect();
-        if parts.contains(&"..") {
-            return Err(Stop::Usage(
-                "the new path contains \"..\": write it from the share's root on".into(),
-            ));
-        }
-        Ok(parts.join("/"))
-    };
-    match to.strip_prefix(['/', '\\']) {
-        Some(rest) => parts(rest),
-        None => parts(&join(from.folder(), to)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-
-    #[test]
-    fn a_new_name_is_in_the_same_folder_unless_it_is_a_path_or_a_url() {
-        let from: Location = "smb://anna@h/s/A/B/c.txt".parse().unwrap();
-        let to = |text| destination(&from, text).ok();
-        assert_eq!(to("d.txt").as_deref(), Some("A/B/d.txt"));
-        assert_eq!(to("/d.txt").as_deref(), Some("d.txt"));
-        assert_eq!(to("smb://h/S/x/d.txt").as_deref(), Some("x/d.txt"));
-        assert_eq!(to("smb://h/other/d.txt"), None);
-        assert_eq!(to("../d.txt"), None);
-    }
 
     #[test]
     fn a_servers_names_cannot_command_the_terminal() {

@@ -3,7 +3,7 @@
 use coax_client::{
     DiskSpace, Entry, Error as SmbError, FileStat, ListedServer, Operation, Outcome,
 };
-use coax_wire::status::Status;
+use coax_wire::{codepage::eq_ignore_case, status::Status};
 
 use super::Connection;
 use crate::client::{Error, local::Nothing};
@@ -104,22 +104,69 @@ impl Connection {
         self.simply(Operation::Rename { from, to }).map(drop)
     }
 
-    /// Renames a file and replaces an existing file of the new name.
+    /// Renames a file and replaces an existing file of the new name. The existing file gets another name first and is
+    /// deleted last, so that it can get its name back if the rename fails.
     ///
     /// # Errors
-    /// The server's error.
+    /// The server's error. Both files then have the names that they had, unless it is [`Error::Aside`].
     pub fn rename_over(&mut self, from: &str, to: &str) -> Result<(), Error> {
         let Err(error) = self.rename(from, to) else {
             return Ok(());
         };
-        // Servers use different error codes for a name that exists.
-        let taken = error.smb().is_some_and(|error| !error.is_fatal())
-            && self.find(to)?.is_some_and(|stat| !stat.is_directory());
-        if !taken {
+        let replaces = self.is_taken(&error)
+            && !eq_ignore_case(from, to)
+            && self.is_file(from)
+            && self.is_file(to);
+        if !replaces {
             return Err(error);
         }
-        self.delete(to)?;
-        self.rename(from, to)
+        let aside = self.set_aside(to)?;
+        if let Err(error) = self.rename(from, to) {
+            return Err(self.put_back(aside, to, error));
+        }
+        let Err(error) = self.delete(&aside) else {
+            return Ok(());
+        };
+        // Servers let a read-only file be renamed, but not deleted.
+        match self.rename(to, from) {
+            Ok(()) => Err(self.put_back(aside, to, error)),
+            Err(_) => Err(Error::aside(aside, error)),
+        }
+    }
+
+    /// Whether a rename failed because the new name exists. Servers without NTSTATUS may report ERRnoaccess for it, as
+    /// the core protocol has no better code (*SMB Core Protocol* 5.11).
+    fn is_taken(&self, error: &Error) -> bool {
+        says(
+            error,
+            &[Status::OBJECT_NAME_COLLISION, Status::DOS_RENAME_EXISTS],
+        ) || !self.link().nt_status && says(error, &[Status::ACCESS_DENIED])
+    }
+
+    fn is_file(&mut self, path: &str) -> bool {
+        matches!(self.find(path), Ok(Some(stat)) if !stat.is_directory())
+    }
+
+    /// Gives a file a name that no other file in its folder has, and that every server accepts.
+    fn set_aside(&mut self, path: &str) -> Result<String, Error> {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let mut number = 0;
+        loop {
+            let aside = join(folder, &format!("COAX_OLD.{number:03}"));
+            match self.rename(path, &aside) {
+                Ok(()) => return Ok(aside),
+                Err(error) if number < ASIDE_MAX && self.is_taken(&error) => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Gives a file that was set aside its name back after this error.
+    fn put_back(&mut self, aside: String, to: &str, error: Error) -> Error {
+        match self.rename(&aside, to) {
+            Ok(()) => error,
+            Err(_) => Error::aside(aside, error),
+        }
     }
 
     /// Size and free space of the share's disk.
@@ -173,6 +220,9 @@ impl Connection {
         self.run(operation, &mut Nothing)
     }
 }
+
+/// The highest number in the name of a file that was set aside.
+const ASIDE_MAX: u32 = 99;
 
 /// DOS attribute of folders ([MS-CIFS] 2.2.1.2.4).
 pub const FOLDER: u16 = 0x10;

@@ -30,19 +30,21 @@ pub struct Store<'a> {
     pub resume: bool,
     /// Read it back and compare.
     pub verify: bool,
+    /// Replace a file of the final name.
+    pub replace: bool,
 }
 
 /// Copies a file to the server. `watch` gets the number of bytes sent.
 ///
 /// # Errors
-/// [`CopyError`]. A file under the final name is then unchanged, unless the final rename failed.
+/// [`CopyError`]. A file under the final name is then unchanged.
 pub fn store(
     connection: &mut Connection,
     order: &Store<'_>,
     watch: &mut dyn FnMut(u64),
 ) -> Result<Copied, CopyError> {
     let Some(path) = order.from else {
-        return stream(connection, order.to, watch);
+        return stream(connection, order, watch);
     };
     let source = Source::open(path)?;
     let temporary = temporary(order.to, source.size, source.modified);
@@ -64,7 +66,7 @@ pub fn store(
     if let Err(fault) = settled {
         return Err(drop_it(connection, &temporary, fault));
     }
-    finish(connection, order.to, &temporary, source.size)?;
+    finish(connection, order, &temporary, source.size)?;
     Ok(Copied {
         bytes: source.size,
         resumed_from: from,
@@ -96,10 +98,10 @@ fn send(
 /// Copies standard input, whose length is unknown.
 fn stream(
     connection: &mut Connection,
-    to: &str,
+    order: &Store<'_>,
     watch: &mut dyn FnMut(u64),
 ) -> Result<Copied, CopyError> {
-    let temporary = temporary(to, u64::MAX, None);
+    let temporary = temporary(order.to, u64::MAX, None);
     let spec = CopySpec {
         size: None,
         seekable: false,
@@ -113,7 +115,7 @@ fn stream(
     if let Err(fault) = same_size(connection, &temporary, bytes) {
         return Err(drop_it(connection, &temporary, fault));
     }
-    finish(connection, to, &temporary, bytes)?;
+    finish(connection, order, &temporary, bytes)?;
     Ok(Copied {
         bytes,
         ..Copied::default()
@@ -202,16 +204,21 @@ fn same_size(connection: &mut Connection, temporary: &str, expected: u64) -> Res
 /// Renames the copy to its final name.
 fn finish(
     connection: &mut Connection,
-    to: &str,
+    order: &Store<'_>,
     temporary: &str,
     bytes: u64,
 ) -> Result<(), CopyError> {
-    let Err(error) = connection.rename_over(temporary, to) else {
+    let renamed = if order.replace {
+        connection.rename_over(temporary, order.to)
+    } else {
+        connection.rename(temporary, order.to)
+    };
+    let Err(error) = renamed else {
         return Ok(());
     };
     // If the old file still exists, deleting the new one loses no data.
     if connection.is_over()
-        || matches!(connection.find(to), Ok(None) | Err(_)) && !is_name_error(&error)
+        || matches!(connection.find(order.to), Ok(None) | Err(_)) && !is_name_error(&error)
     {
         let kept = Kept {
             at: temporary.into(),

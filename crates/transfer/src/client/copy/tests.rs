@@ -48,6 +48,7 @@ fn put(connection: &mut Connection, from: &Path) -> Result<Copied, CopyError> {
         to: "B.BIN",
         resume: false,
         verify: true,
+        replace: true,
     };
     store(connection, &order, &mut |_| {})
 }
@@ -147,4 +148,22 @@ fn a_refused_store_leaves_no_temporary_file() {
     assert!(error.kept.is_none(), "{error}");
     assert_eq!(names(served.folder()), ["B.BIN"]);
     assert!(served.folder().join("B.BIN").is_dir());
+}
+
+#[test]
+fn a_store_that_must_not_replace_keeps_the_old_file_and_leaves_no_other() {
+    let served = Served::start("", None);
+    fs::write(served.folder().join("B.BIN"), "old").unwrap();
+    let (_folder, from) = local_folder();
+    fs::write(&from, "new").unwrap();
+    let order = Store {
+        from: Some(&from),
+        to: "B.BIN",
+        resume: false,
+        verify: false,
+        replace: false,
+    };
+    store(&mut served.connect().unwrap(), &order, &mut |_| {}).unwrap_err();
+    assert_eq!(names(served.folder()), ["B.BIN"]);
+    assert_eq!(fs::read(served.folder().join("B.BIN")).unwrap(), b"old");
 }
