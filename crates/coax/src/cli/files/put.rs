@@ -1,12 +1,13 @@
 //! `coax put`.
 
 use std::{
+    collections::{BTreeMap, btree_map::Entry},
     fs,
     path::{Path, PathBuf},
     time::Instant,
 };
 
-use coax_wire::dialect::Generation;
+use coax_wire::{codepage::fold, dialect::Generation};
 
 use super::{
     arguments::PutArgs,
@@ -120,23 +121,32 @@ fn plan(
             "{place} is not a folder, but several files are to be copied to it"
         )));
     }
-    let mut items = Vec::new();
+    let mut walk = Walk {
+        session,
+        args,
+        items: Vec::new(),
+        targets: BTreeMap::new(),
+        tally,
+    };
     for local in locals {
-        let mut walk = Walk {
-            session,
-            args,
-            items: &mut items,
-            tally,
-        };
         walk.begin(local, place, into_folder)?;
     }
-    Ok(items)
+    Ok(walk.items)
+}
+
+/// What a file or folder of this run is copied to.
+struct Target {
+    from: PathBuf,
+    to: String,
+    is_folder: bool,
 }
 
 struct Walk<'a> {
     session: &'a mut Session,
     args: &'a PutArgs,
-    items: &'a mut Vec<Item>,
+    items: Vec<Item>,
+    /// By the path on the server without regard to case, because servers compare names so.
+    targets: BTreeMap<String, Target>,
     tally: &'a mut Tally,
 }
 
@@ -189,6 +199,9 @@ impl Walk<'_> {
         if let Some(why) = self.too_long(&to) {
             return self.failed(path, &why);
         }
+        if let Some(why) = self.taken(path, &to, metadata.is_dir()) {
+            return self.failed(path, &why);
+        }
         if metadata.is_dir() {
             self.folder(path, to, depth);
         } else if metadata.is_file() {
@@ -229,6 +242,33 @@ impl Walk<'_> {
             } else if let Some(name) = self.name(&path) {
                 self.take(&path, join(&to, &name), depth.saturating_add(1));
             }
+        }
+    }
+
+    /// Why something cannot have this path on the server: something else of this run has it. Two folders become one.
+    fn taken(&mut self, from: &Path, to: &str, is_folder: bool) -> Option<String> {
+        let other = match self.targets.entry(fold(to)) {
+            Entry::Occupied(other) => other.into_mut(),
+            Entry::Vacant(free) => {
+                free.insert(Target {
+                    from: from.into(),
+                    to: to.into(),
+                    is_folder,
+                });
+                return None;
+            }
+        };
+        let first = other.from.display();
+        if other.to != to {
+            Some(format!(
+                "differs from {first} only in case, which the server does not keep apart"
+            ))
+        } else if other.from == from || other.is_folder && is_folder {
+            None
+        } else {
+            Some(format!(
+                "would replace {first} on the server: copy one of them to another name"
+            ))
         }
     }
 
@@ -313,7 +353,89 @@ fn copy_one(
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
+    use clap::Parser;
+    use coax_transfer::client::testkit::Served;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: PutArgs,
+    }
+
+    /// Runs `coax put -r` with local files of this folder. A failure of the whole run is the error.
+    fn run(
+        served: &Served,
+        local: &Path,
+        files: &[&str],
+        to: &str,
+    ) -> Result<Vec<Failure>, Failure> {
+        let files = files
+            .iter()
+            .map(|file| local.join(file).display().to_string());
+        let mut to_url = served.location(to).to_string();
+        to_url.extend(to.ends_with('/').then_some('/'));
+        let words = ["put", "-r"].map(String::from).into_iter();
+        let line = Line::parse_from(words.chain(files).chain([to_url]));
+        match put(&line.args) {
+            Ok(done) => Ok(done.failures),
+            Err(Stop::Failed(failure)) => Err(*failure),
+            Err(Stop::Usage(why)) => Err(Failure::new("usage", why)),
+        }
+    }
+
+    fn local(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, file).unwrap();
+        }
+        folder
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn of_two_names_that_differ_in_case_the_second_is_a_failure_that_names_both() {
+        let served = Served::start("", None);
+        let local = local(&["in/README", "in/readme"]);
+        let failures = run(&served, local.path(), &["in"], "").unwrap();
+        let [failure] = failures.as_slice() else {
+            panic!("{failures:?}")
+        };
+        assert!(failure.subject.ends_with("in/readme"), "{failure:?}");
+        let first = local.path().join("in/README").display().to_string();
+        let why =
+            format!("differs from {first} only in case, which the server does not keep apart");
+        assert_eq!(failure.why, why);
+        let there = served.folder().join("in");
+        assert_eq!(names(&there), ["README"]);
+        assert_eq!(fs::read(there.join("README")).unwrap(), b"in/README");
+    }
+
+    #[test]
+    fn of_two_files_with_one_name_the_second_is_a_failure() {
+        let served = Served::start("", None);
+        let local = local(&["1/x", "2/x"]);
+        let failures = run(&served, local.path(), &["1/x", "2/x"], "").unwrap();
+        let [failure] = failures.as_slice() else {
+            panic!("{failures:?}")
+        };
+        assert!(
+            failure.subject.ends_with("2/x") && failure.why.contains("1/x"),
+            "{failure:?}"
+        );
+        assert_eq!(fs::read(served.folder().join("x")).unwrap(), b"1/x");
+    }
 
     #[test]
     fn names_of_dos_are_told_from_longer_ones() {
