@@ -96,8 +96,17 @@ pub fn rename(call: &mut Call<'_>) -> Outcome {
         Some(stream) => Selection::One(stream),
         None => selection(call, request.new)?,
     };
+    if matches!(&old, Selection::One(_)) && has_nt_wildcards(&new) {
+        return Err(Status::OBJECT_NAME_INVALID.into());
+    }
     let search = SearchAttributes(request.search_attributes);
     rename_files(call, &old, &new, search)
+}
+
+/// Whether a new name has characters that NT clients write only into search patterns. As the name of one file, `a<` is
+/// a mistake and not a pattern to fill in.
+fn has_nt_wildcards(new: &Selection) -> bool {
+    matches!(new, Selection::Many(path) if path.pattern.contains(['<', '>', '"']))
 }
 
 /// If the new name exists, an NT client without NT statuses gets ERRrename, as from NT servers.

@@ -293,6 +293,17 @@ fn ren_star_a_star_b_renames_them_all() {
 }
 
 #[test]
+fn one_file_gets_no_name_with_the_wildcards_of_nt() {
+    let server = with_files(&["A.TXT"]);
+    let mut client = server.client(NT);
+    for name in ["\\B<", "\\B>", "\\B\"TXT"] {
+        let reply = client.paths(c::RENAME, &[0x16], &["\\A.TXT", name]);
+        assert_eq!(reply.status(), Status::OBJECT_NAME_INVALID.0, "{name}");
+        assert_eq!(names(&server, ""), ["A.TXT"], "{name}");
+    }
+}
+
+#[test]
 fn a_rename_by_pattern_stops_at_the_first_existing_name() {
     let server = with_files(&["A.1", "B.1", "B.2", "C.1"]);
     let mut client = server.client(CORE);

@@ -184,11 +184,19 @@ impl Walk<'_> {
             .file_name()
             .or_else(|| whole.as_deref().and_then(Path::file_name))
             .and_then(|name| name.to_str());
-        if name.is_none_or(|name| name.contains('\\')) {
+        let Some(name) = name else {
             self.failed(path, "this name cannot be one on the server");
             return None;
+        };
+        if let Some(c) = name.chars().find(|c| is_illegal(*c)) {
+            let why = format!(
+                "its name contains '{}', which no name on a server may contain: rename it first",
+                if c.is_control() { '\u{fffd}' } else { c }
+            );
+            self.failed(path, &why);
+            return None;
         }
-        name.map(Into::into)
+        Some(name.into())
     }
 
     fn take(&mut self, path: &Path, to: String, depth: usize) {
@@ -289,6 +297,11 @@ impl Walk<'_> {
         let subject = path.display().to_string();
         self.tally.failures.push(Failure::new(subject, why));
     }
+}
+
+/// Characters that a file name must not contain ([MS-CIFS] 2.2.1.1.2). Some are wildcards: a server would expand them.
+fn is_illegal(c: char) -> bool {
+    c.is_control() || "*?<>\"|:\\".contains(c)
 }
 
 fn is_8_3(name: &str) -> bool {
@@ -435,6 +448,18 @@ mod tests {
             "{failure:?}"
         );
         assert_eq!(fs::read(served.folder().join("x")).unwrap(), b"1/x");
+    }
+
+    #[test]
+    fn a_name_that_no_server_can_have_is_refused_and_nothing_is_stored() {
+        let served = Served::start("", None);
+        let names_here = ["a*", "b?", "c<", "d>", "e\"", "f|", "g:h", "i\\j", "k\nl"];
+        let local = local(&names_here);
+        let failures = run(&served, local.path(), &names_here, "").unwrap();
+        assert_eq!(failures.len(), names_here.len());
+        let first = failures.first().unwrap();
+        assert!(first.why.starts_with("its name contains '*'"), "{first:?}");
+        assert_eq!(names(served.folder()), [""; 0]);
     }
 
     #[test]
