@@ -2,7 +2,8 @@
 
 use coax_client::{Entry, FileStat};
 use coax_report::digits::grouped;
-use coax_wire::status::Status;
+use coax_server::names::wildcard::Pattern;
+use coax_wire::{dialect::Generation, status::Status};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -375,10 +376,14 @@ impl Removal<'_> {
             };
         }
         match session.connection.list(place.folder(), place.name()) {
-            Ok(entries) if entries.is_empty() && !self.args.force => self
-                .failures
-                .push(Failure::new(place.to_string(), "nothing matches")),
-            Ok(entries) => {
+            Ok(mut entries) => {
+                let generation = session.connection.link().generation();
+                let pattern = long_names(place.name(), generation);
+                entries.retain(|entry| pattern.matches(&entry.name));
+                if entries.is_empty() && !self.args.force {
+                    let nothing = Failure::new(place.to_string(), "nothing matches");
+                    self.failures.push(nothing);
+                }
                 for entry in entries {
                     let path = join(place.folder(), &entry.name);
                     self.one(session, &path, &entry.stat, 0);
@@ -419,6 +424,15 @@ impl Removal<'_> {
             self.one(session, &path, &entry.stat, depth.saturating_add(1));
         }
         Ok(())
+    }
+}
+
+/// A pattern as the user sees it. Servers compare it with 8.3 names too, so their matches of `*.htm` include page.html.
+fn long_names(pattern: &str, generation: Generation) -> Pattern {
+    if generation == Generation::Nt {
+        Pattern::nt(pattern)
+    } else {
+        Pattern::dos(pattern)
     }
 }
 
@@ -486,6 +500,45 @@ pub fn rmdir(args: &PathsArgs) -> Result<Done, Stop> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use clap::Parser;
+    use coax_transfer::client::testkit::Served;
+    use std::fs;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: RmArgs,
+    }
+
+    /// Runs `coax rm` for this path of the share and returns the failures.
+    fn run_rm(served: &Served, path: &str, options: &[&str]) -> Vec<Failure> {
+        let url = served.location(path).to_string();
+        let options = options.iter().copied();
+        let line = Line::parse_from(["rm", &url].into_iter().chain(options));
+        rm(&line.args).unwrap().failures
+    }
+
+    #[test]
+    fn a_pattern_removes_only_files_whose_visible_names_match() {
+        let served = Served::start("", None);
+        let there = |name: &str| served.folder().join(name).exists();
+        for dialect in ["nt1", "lanman2"] {
+            for name in ["page.html", "page.htm", "longer name.HTM"] {
+                fs::write(served.folder().join(name), name).unwrap();
+            }
+            assert_eq!(run_rm(&served, "*.htm", &["--dialect", dialect]), []);
+            assert!(there("page.html"), "{dialect}");
+            assert!(!there("page.htm") && !there("longer name.HTM"), "{dialect}");
+        }
+        let failures = run_rm(&served, "*~1.*", &[]);
+        assert_eq!(
+            failures.first().map(|failure| failure.why.as_str()),
+            Some("nothing matches")
+        );
+        assert!(there("page.html"));
+        assert_eq!(run_rm(&served, "*.*", &[]), []);
+        assert!(!there("page.html"));
+    }
 
     #[test]
     fn a_servers_names_cannot_command_the_terminal() {
