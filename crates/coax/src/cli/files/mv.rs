@@ -44,6 +44,10 @@ pub fn mv(args: &MvArgs) -> Result<Done, Stop> {
 
 /// The path to rename to: within the destination if that is an existing folder.
 fn new_path(session: &mut Session, from: &Location, to: String) -> Result<String, Failure> {
+    // A folder cannot move into itself; the user changes the case of its name.
+    if eq_ignore_case(&to, &from.path) {
+        return Ok(to);
+    }
     Ok(match find(session, &to)? {
         Some(stat) if stat.is_directory() => join(&to, from.name()),
         _ => to,
@@ -168,5 +172,14 @@ mod tests {
         fs::write(served.folder().join("new.txt"), "new").unwrap();
         run(&served, &["new.txt", "keep.txt", "--force"]).unwrap();
         assert_eq!(fs::read(&keep).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_folder_can_change_the_case_of_its_name() {
+        let served = Served::start("", None);
+        fs::create_dir(served.folder().join("folder")).unwrap();
+        run(&served, &["folder", "Folder"]).unwrap();
+        assert!(served.folder().join("Folder").is_dir());
+        assert!(!served.folder().join("folder").exists());
     }
 }
