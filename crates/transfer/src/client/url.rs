@@ -27,6 +27,8 @@ pub struct Location {
     pub share: String,
     /// Path in the share, separated by `/`, without a leading one. The last component may contain wildcards.
     pub path: String,
+    /// The path ended with a slash, so it means a folder.
+    pub trailing_slash: bool,
 }
 
 /// The network that leads to a server.
@@ -124,6 +126,7 @@ impl Location {
     pub fn with_path(&self, path: impl Into<String>) -> Self {
         Self {
             path: path.into(),
+            trailing_slash: false,
             ..self.clone()
         }
     }
@@ -134,6 +137,7 @@ impl Location {
         Self {
             share: share.into(),
             path: String::new(),
+            trailing_slash: false,
             ..self.clone()
         }
     }
@@ -273,6 +277,7 @@ impl Location {
             return Err(BadLocation::Upwards);
         }
         self.path = parts.join("/");
+        self.trailing_slash = !parts.is_empty() && text.ends_with(['/', '\\']);
         Ok(())
     }
 }
@@ -422,6 +427,26 @@ mod tests {
                 ("nas", "games", "a/b.txt"),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn a_slash_at_the_end_of_a_path_is_remembered_and_not_part_of_it() {
+        for text in [
+            "smb://nas/games/a/",
+            "smb://nas/games/a//",
+            "\\\\nas\\games\\a\\",
+        ] {
+            let place = parse(text);
+            assert_eq!(
+                (place.path.as_str(), place.trailing_slash),
+                ("a", true),
+                "{text}"
+            );
+            assert!(!place.with_path("b").trailing_slash);
+        }
+        for text in ["smb://nas/games/a", "smb://nas/games/"] {
+            assert!(!parse(text).trailing_slash, "{text}");
         }
     }
 

@@ -12,6 +12,14 @@ use super::{
 use crate::cli::usage::shown;
 use coax_transfer::client::{Location, ops::join};
 
+/// The new path that the command line names.
+#[derive(Debug, PartialEq, Eq)]
+struct Destination {
+    path: String,
+    /// It ended with a slash, so it means a folder.
+    is_folder: bool,
+}
+
 /// Gives another name.
 pub fn mv(args: &MvArgs) -> Result<Done, Stop> {
     let from = &args.from;
@@ -43,15 +51,23 @@ pub fn mv(args: &MvArgs) -> Result<Done, Stop> {
 }
 
 /// The path to rename to: within the destination if that is an existing folder.
-fn new_path(session: &mut Session, from: &Location, to: String) -> Result<String, Failure> {
+fn new_path(
+    session: &mut Session,
+    from: &Location,
+    destination: Destination,
+) -> Result<String, Failure> {
+    let Destination { path, is_folder } = destination;
     // A folder cannot move into itself; the user changes the case of its name.
-    if eq_ignore_case(&to, &from.path) {
-        return Ok(to);
+    if eq_ignore_case(&path, &from.path) {
+        return Ok(path);
     }
-    Ok(match find(session, &to)? {
-        Some(stat) if stat.is_directory() => join(&to, from.name()),
-        _ => to,
-    })
+    let why = match find(session, &path)? {
+        Some(stat) if stat.is_directory() => return Ok(join(&path, from.name())),
+        Some(_) if is_folder => "is not a folder",
+        None if is_folder && !is_existing_folder(session, &from.path)? => "there is no such folder",
+        _ => return Ok(path),
+    };
+    Err(Failure::new(from.with_path(path).to_string(), why))
 }
 
 /// Checks that a file replaces a file, and only on request.
@@ -89,24 +105,33 @@ fn find(session: &mut Session, path: &str) -> Result<Option<FileStat>, Failure> 
     found.map_err(|error| session.failure(path, &error))
 }
 
+fn is_existing_folder(session: &mut Session, path: &str) -> Result<bool, Failure> {
+    Ok(find(session, path)?.is_some_and(|stat| stat.is_directory()))
+}
+
 /// The new path: a name in the same folder, a path from the share's root on, or a URL.
-fn destination(from: &Location, to: &str) -> Result<String, Stop> {
+fn destination(from: &Location, to: &str) -> Result<Destination, Stop> {
     if Location::is_meant(to) {
         let place: Location = to
             .parse()
             .map_err(|error| Stop::Usage(format!("'{}': {error}", shown(to.as_ref()))))?;
         return if place.same_share(from) {
-            Ok(place.path)
+            Ok(Destination {
+                path: place.path,
+                is_folder: place.trailing_slash,
+            })
         } else {
             Err(Stop::Usage(
                 "a file can only move within its share: get it, and put it there".into(),
             ))
         };
     }
-    match to.strip_prefix(['/', '\\']) {
-        Some(rest) => normal(rest),
-        None => normal(&join(from.folder(), to)),
-    }
+    let path = match to.strip_prefix(['/', '\\']) {
+        Some(rest) => normal(rest)?,
+        None => normal(&join(from.folder(), to))?,
+    };
+    let is_folder = to.ends_with(['/', '\\']);
+    Ok(Destination { path, is_folder })
 }
 
 /// A path without empty components.
@@ -151,10 +176,16 @@ mod tests {
     #[test]
     fn a_new_name_is_in_the_same_folder_unless_it_is_a_path_or_a_url() {
         let from: Location = "smb://anna@h/s/A/B/c.txt".parse().unwrap();
-        let to = |text| destination(&from, text).ok();
-        assert_eq!(to("d.txt").as_deref(), Some("A/B/d.txt"));
-        assert_eq!(to("/d.txt").as_deref(), Some("d.txt"));
-        assert_eq!(to("smb://h/S/x/d.txt").as_deref(), Some("x/d.txt"));
+        let to = |text| {
+            let to = destination(&from, text).ok();
+            to.map(|to| (to.path, to.is_folder))
+        };
+        let path = |path: &str| Some((path.to_owned(), false));
+        assert_eq!(to("d.txt"), path("A/B/d.txt"));
+        assert_eq!(to("/d.txt"), path("d.txt"));
+        assert_eq!(to("smb://h/S/x/d.txt"), path("x/d.txt"));
+        assert_eq!(to("d/"), Some(("A/B/d".into(), true)));
+        assert_eq!(to("smb://h/S/x/"), Some(("x".into(), true)));
         assert_eq!(to("smb://h/other/d.txt"), None);
         assert_eq!(to("../d.txt"), None);
     }
@@ -181,5 +212,20 @@ mod tests {
         run(&served, &["folder", "Folder"]).unwrap();
         assert!(served.folder().join("Folder").is_dir());
         assert!(!served.folder().join("folder").exists());
+    }
+
+    #[test]
+    fn a_file_moves_to_a_name_with_a_slash_only_if_it_is_a_folder() {
+        let served = Served::start("", None);
+        fs::write(served.folder().join("a"), "a").unwrap();
+        fs::write(served.folder().join("b"), "b").unwrap();
+        let why = run(&served, &["a", "nodir/"]).unwrap_err();
+        assert_eq!(why, "there is no such folder");
+        assert_eq!(run(&served, &["a", "b/"]).unwrap_err(), "is not a folder");
+        fs::create_dir(served.folder().join("dir")).unwrap();
+        run(&served, &["a", "dir/"]).unwrap();
+        assert!(served.folder().join("dir/a").is_file());
+        run(&served, &["dir", "newdir/"]).unwrap();
+        assert!(served.folder().join("newdir/a").is_file());
     }
 }

@@ -121,6 +121,15 @@ fn plan(
             "{place} is not a folder, but several files are to be copied to it"
         )));
     }
+    // A folder that is copied gets this name; a file would lie in the folder.
+    let copies_folder = locals.iter().all(|local| Path::new(local).is_dir());
+    if place.trailing_slash && !into_folder && (there.is_some() || !copies_folder) {
+        let why = match there {
+            Some(_) => "is not a folder",
+            None => "there is no such folder",
+        };
+        return Err(Failure::new(place.to_string(), why).into());
+    }
     let mut walk = Walk {
         session,
         args,
@@ -460,6 +469,20 @@ mod tests {
         let first = failures.first().unwrap();
         assert!(first.why.starts_with("its name contains '*'"), "{first:?}");
         assert_eq!(names(served.folder()), [""; 0]);
+    }
+
+    #[test]
+    fn a_name_with_a_slash_must_be_a_folder() {
+        let served = Served::start("", None);
+        let local = local(&["q", "dir/r"]);
+        let failure = run(&served, local.path(), &["q"], "newdir/").unwrap_err();
+        assert_eq!(failure.why, "there is no such folder");
+        assert_eq!(names(served.folder()), [""; 0]);
+        assert_eq!(run(&served, local.path(), &["q"], "file").unwrap(), []);
+        let failure = run(&served, local.path(), &["q"], "file/").unwrap_err();
+        assert_eq!(failure.why, "is not a folder");
+        assert_eq!(run(&served, local.path(), &["dir"], "newdir/").unwrap(), []);
+        assert!(served.folder().join("newdir/r").is_file());
     }
 
     #[test]
