@@ -165,6 +165,9 @@ impl Copy {
 
 impl Job for Copy {
     fn advance(&mut self, cx: &mut Context<'_>) -> Result<Progress, Error> {
+        if self.done_steps == 0 && self.to_server() {
+            upload::check_size(cx, &self.spec)?;
+        }
         loop {
             match self.stage {
                 Stage::Awaiting(_) | Stage::EndingSearch => return Ok(Progress::Waiting),

@@ -1,10 +1,10 @@
 //! Every redirector copies to and from servers of every dialect.
 
-use coax_client::{CopySpec, Operation, Outcome};
+use coax_client::{CopySpec, Error, Operation, Outcome, Unfit};
 use coax_server::config::Config;
 use coax_wire::dialect::Generation;
 
-use crate::pair::{Pair, noise, profiles};
+use crate::pair::{Pair, noise, profile, profiles};
 
 const GENERATIONS: [Generation; 6] = [
     Generation::Core,
@@ -66,4 +66,20 @@ fn every_profile_copies_both_ways_with_every_generation_it_can_agree_on() {
         }
     }
     assert!(agreed >= 6, "{agreed}");
+}
+
+#[test]
+fn a_file_that_is_too_large_for_the_dialect_is_refused_before_it_is_created() {
+    for generation in [Generation::Core, Generation::Lanman21] {
+        let config = Config {
+            min_generation: Generation::Core,
+            max_generation: generation,
+            ..Config::default()
+        };
+        let mut pair = Pair::with(profile("modern"), config, |_| {});
+        let put = Operation::Copy(CopySpec::put("UP.BIN", (1 << 32) + 1));
+        let error = pair.run(put, b"abc").unwrap_err();
+        assert!(matches!(error, Error::Unfit(Unfit::Beyond(..))), "{error}");
+        assert!(pair.fs.contents("UP.BIN").is_err(), "{generation:?}");
+    }
 }

@@ -26,6 +26,28 @@ use coax_wire::{
 /// Files beyond this size need 64-bit offsets.
 const FOUR_GIB: u64 = 1 << 32;
 
+/// Whether writes can reach offsets beyond 4 GiB.
+fn has_wide_offsets(cx: &Context<'_>, method: Method) -> bool {
+    cx.link.has(cap::LARGE_FILES) && method != Method::Core
+}
+
+fn beyond(cx: &Context<'_>) -> Error {
+    Unfit::Beyond("an offset of 4 GiB and more", cx.link.dialect.name).into()
+}
+
+/// Checks before the file is created that this server and profile can write a file of this size.
+pub(super) fn check_size(cx: &Context<'_>, spec: &CopySpec) -> Result<(), Error> {
+    let writing = &cx.profile.write;
+    let plain = match *writing.method {
+        Method::Raw => cx.suited(*writing.otherwise),
+        method => cx.suited(method),
+    };
+    if spec.size.is_some_and(|size| size > FOUR_GIB) && !has_wide_offsets(cx, plain) {
+        return Err(beyond(cx));
+    }
+    Ok(())
+}
+
 /// Maximum size of a raw write's request without data: header, word count, words, byte count, padding.
 const RAW_HEAD: u32 = HEADER_LEN as u32 + 1 + 28 + 2 + 1;
 
@@ -330,8 +352,9 @@ impl Upload {
     ) -> Result<Request, Error> {
         let wide = cx.link.has(cap::LARGE_FILES);
         let len = data.len() as u32;
-        if offset.saturating_add(u64::from(len)) > FOUR_GIB && (!wide || method == Method::Core) {
-            return Err(Unfit::Beyond("an offset of 4 GiB and more", cx.link.dialect.name).into());
+        let end = offset.saturating_add(u64::from(len));
+        if end > FOUR_GIB && !has_wide_offsets(cx, method) {
+            return Err(beyond(cx));
         }
         let mut request = match method {
             Method::Core => self.core_request(offset as u32, len as u16),
