@@ -202,7 +202,12 @@ impl Job for Copy {
             (STEP, Stage::Awaiting(step)) => {
                 let step = *step;
                 self.stage = Stage::Next;
-                self.step_reply(cx, step, reply)
+                self.step_reply(cx, step, reply)?;
+                if step == Step::SetFileTimes && cx.link.nt_smbs() {
+                    // CLOSE counts seconds and ends in 2106; its time would replace the exact one.
+                    self.spec.modified = None;
+                }
+                Ok(())
             }
             (STEP, Stage::EndingSearch) => {
                 self.stage = Stage::Next;

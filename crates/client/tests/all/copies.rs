@@ -69,6 +69,23 @@ fn every_profile_copies_both_ways_with_every_generation_it_can_agree_on() {
 }
 
 #[test]
+fn an_exact_time_of_any_year_is_kept_by_profiles_that_set_the_files_times() {
+    // 2200-01-01 and some, beyond the seconds of CLOSE
+    let modified = 7_258_118_400_123_456_700;
+    let mut pair = Pair::new(profile("modern"));
+    let put = Operation::Copy(CopySpec {
+        modified: Some(modified),
+        ..CopySpec::put("UP.BIN", 3)
+    });
+    pair.run(put, b"abc").unwrap();
+    let path = "UP.BIN".into();
+    let Outcome::Stat(stat) = pair.run(Operation::Stat { path }, &[]).unwrap() else {
+        panic!("not the outcome of a query")
+    };
+    assert_eq!(stat.modified, Some(modified));
+}
+
+#[test]
 fn a_file_that_is_too_large_for_the_dialect_is_refused_before_it_is_created() {
     for generation in [Generation::Core, Generation::Lanman21] {
         let config = Config {
