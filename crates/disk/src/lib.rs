@@ -34,6 +34,7 @@ use coax_server::vfs::{
 use rustix::{
     fd::AsRawFd,
     fs::{AtFlags, CWD, Mode, OFlags},
+    io::Errno,
 };
 
 pub use self::name::decode as decode_name;
@@ -45,7 +46,7 @@ pub use self::{
 };
 use self::{
     errno::{opening, renaming},
-    root::{Root, rename_into_vacancy},
+    root::{Place, Root, rename_into_vacancy},
     stat::stat_at,
 };
 
@@ -127,7 +128,17 @@ impl Vfs for Folder {
     fn remove_dir(&self, path: &str) -> VfsResult<()> {
         path::check(path)?;
         let at = self.root.place(path)?;
-        rustix::fs::unlinkat(at.folder(), &*at.name, AtFlags::REMOVEDIR).map_err(opening)
+        match rustix::fs::unlinkat(at.folder(), &*at.name, AtFlags::REMOVEDIR) {
+            Err(Errno::NOTDIR) if is_link(&at) => {
+                rustix::fs::unlinkat(at.folder(), &*at.name, AtFlags::empty())
+            }
+            outcome => outcome,
+        }
+        .map_err(opening)
+    }
+
+    fn is_link(&self, path: &str) -> bool {
+        path::check(path).is_ok() && self.root.place(path).is_ok_and(|at| is_link(&at))
     }
 
     fn rename(&self, from: &str, to: &str, replace: bool) -> VfsResult<()> {
@@ -195,4 +206,8 @@ impl Vfs for Folder {
             free: space.free.min(most),
         })
     }
+}
+
+fn is_link(at: &Place<'_>) -> bool {
+    stat_at(at.folder(), &at.name).is_ok_and(|(_, file_type)| file_type.is_symlink())
 }

@@ -196,6 +196,11 @@ impl Vfs for DiskFs {
         self.with(|folder| folder.remove_dir(path))
     }
 
+    fn is_link(&self, path: &str) -> bool {
+        self.with(|folder| Ok(folder.is_link(path)))
+            .unwrap_or(false)
+    }
+
     fn rename(&self, from: &str, to: &str, replace: bool) -> VfsResult<()> {
         self.with(|folder| folder.rename(from, to, replace))
     }

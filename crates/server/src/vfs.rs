@@ -187,8 +187,13 @@ pub trait Vfs: Send + Sync + Debug {
     fn make_dir(&self, path: &str) -> VfsResult<()>;
     /// Removes a file (never a folder).
     fn remove_file(&self, path: &str) -> VfsResult<()>;
-    /// Removes an empty folder.
+    /// Removes an empty folder, or a symbolic link that leads to a folder.
     fn remove_dir(&self, path: &str) -> VfsResult<()>;
+    /// Whether `path` is a symbolic link.
+    fn is_link(&self, path: &str) -> bool {
+        let _ = path;
+        false
+    }
     /// Renames a file or folder atomically. With `replace` it overwrites an existing file, else it fails with
     /// [`VfsError::Exists`].
     fn rename(&self, from: &str, to: &str, replace: bool) -> VfsResult<()>;

@@ -152,6 +152,17 @@ fn no_link_is_followed_if_follow_symlinks_is_off() {
 }
 
 #[test]
+fn removing_a_link_to_a_folder_keeps_the_folder() {
+    let (folder, disk) = beside_a_secret(DiskOptions::default());
+    symlink("D", folder.path().join("share/folder")).unwrap();
+    assert!(disk.is_link("folder") && !disk.is_link("D") && !disk.is_link("gone"));
+    disk.remove_dir("folder").unwrap();
+    assert_eq!(listing(&disk, ""), ["A", "D"]);
+    assert_eq!(contents(&disk, "D/B").unwrap(), b"B");
+    disk.remove_dir("A").unwrap_err();
+}
+
+#[test]
 fn magic_links_of_proc_are_not_followed() {
     let options = DiskOptions {
         wide_links: true,

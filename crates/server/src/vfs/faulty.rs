@@ -131,6 +131,10 @@ impl Vfs for FaultyVfs {
         self.inner.remove_dir(path)
     }
 
+    fn is_link(&self, path: &str) -> bool {
+        self.inner.is_link(path)
+    }
+
     fn rename(&self, from: &str, to: &str, replace: bool) -> VfsResult<()> {
         self.injector.pass(Op::Rename, || format!("{from} {to}"))?;
         self.inner.rename(from, to, replace)

@@ -137,6 +137,10 @@ impl Vfs for SyncedVfs {
         self.changing(path, || self.inner.remove_dir(path))
     }
 
+    fn is_link(&self, path: &str) -> bool {
+        self.inner.is_link(path)
+    }
+
     fn rename(&self, from: &str, to: &str, replace: bool) -> VfsResult<()> {
         let (old, new) = (self.folder_of(from)?, self.folder_of(to)?);
         self.inner.rename(from, to, replace)?;

@@ -404,8 +404,7 @@ impl Removal<'_> {
             return self.failures.push(Failure::new(place, why));
         }
         let outcome = if stat.is_directory() {
-            self.within(session, path, depth)
-                .and_then(|()| session.connection.remove_folder(path))
+            self.folder(session, path, depth)
         } else {
             session.connection.delete(path)
         };
@@ -413,6 +412,22 @@ impl Removal<'_> {
             Ok(()) => self.did.push(json!(place)),
             Err(error) => self.failures.push(session.failure(path, &error)),
         }
+    }
+
+    /// Removes a folder, and before that its contents if the server requires it. Of a symbolic link, which looks like a
+    /// folder, the server removes only the link.
+    fn folder(&mut self, session: &mut Session, path: &str, depth: usize) -> Result<(), Error> {
+        let Err(error) = session.connection.remove_folder(path) else {
+            return Ok(());
+        };
+        // Servers without NTSTATUS use several codes for a folder that is not empty.
+        let not_empty =
+            !session.connection.link().nt_status || says(&error, &[Status::DIRECTORY_NOT_EMPTY]);
+        if session.is_over() || !not_empty {
+            return Err(error);
+        }
+        self.within(session, path, depth)?;
+        session.connection.remove_folder(path)
     }
 
     fn within(&mut self, session: &mut Session, path: &str, depth: usize) -> Result<(), Error> {
@@ -502,7 +517,7 @@ mod tests {
     use super::*;
     use clap::Parser;
     use coax_transfer::client::testkit::Served;
-    use std::fs;
+    use std::{fs, os::unix::fs::symlink};
 
     #[derive(Parser)]
     struct Line {
@@ -538,6 +553,20 @@ mod tests {
         assert!(there("page.html"));
         assert_eq!(run_rm(&served, "*.*", &[]), []);
         assert!(!there("page.html"));
+    }
+
+    #[test]
+    fn removing_a_link_to_a_folder_keeps_the_folders_contents() {
+        let served = Served::start("", None);
+        let folder = served.folder().join("target");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("precious"), "precious").unwrap();
+        symlink("target", served.folder().join("link")).unwrap();
+        assert_eq!(run_rm(&served, "link", &["-r"]), []);
+        assert!(!served.folder().join("link").exists());
+        assert_eq!(fs::read(folder.join("precious")).unwrap(), b"precious");
+        assert_eq!(run_rm(&served, "target", &["-r"]), []);
+        assert!(!folder.exists());
     }
 
     #[test]

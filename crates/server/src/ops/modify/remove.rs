@@ -173,8 +173,9 @@ pub fn set_delete_pending(call: &Call<'_>, fid: Fid, pending: bool) -> Result<()
         .map_err(|_| Status::INVALID_HANDLE.into())
 }
 
+/// A symbolic link can be removed whatever is in the folder to which it leads.
 fn check_empty(vfs: &dyn Vfs, path: &str) -> Result<()> {
-    if vfs.open_dir(path)?.names()?.is_empty() {
+    if vfs.is_link(path) || vfs.open_dir(path)?.names()?.is_empty() {
         return Ok(());
     }
     Err(Status::DIRECTORY_NOT_EMPTY.into())
