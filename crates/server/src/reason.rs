@@ -44,6 +44,8 @@ pub enum Reason {
     IntoItself,
     /// The object is not a file: DELETE removes files only.
     NotAFile,
+    /// The file to delete was renamed outside the share, and another file has its name. No file is deleted.
+    NameTaken,
     /// The share holds no files: `IPC$`.
     NoFiles,
     /// The share is not a printer.

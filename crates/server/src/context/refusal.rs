@@ -313,6 +313,10 @@ fn plain(reason: Reason) -> (&'static str, Option<&'static str>) {
         Reason::NotReplaceable => ("the target is open, read-only or not a file", None),
         Reason::IntoItself => ("the target lies inside the source", None),
         Reason::NotAFile => ("it is not a file", None),
+        Reason::NameTaken => (
+            "another file has the name of the file to delete; nothing was deleted",
+            None,
+        ),
         Reason::NoFiles => ("the share holds no files", None),
         Reason::NotAPrinter => ("the share is not a printer", Some("printable = yes")),
         Reason::Signature => (

@@ -35,6 +35,8 @@ mod core_tests;
 #[cfg(test)]
 mod dos_client_tests;
 #[cfg(test)]
+mod names_tests;
+#[cfg(test)]
 mod siblings_tests;
 #[cfg(test)]
 mod wall_clock_tests;

@@ -16,9 +16,9 @@ use crate::{
     server::Server,
     share::Share,
     table::Doomed,
-    vfs::{Vfs, VfsError},
+    vfs::{FileId, Vfs, VfsError},
 };
-use alloc::format;
+use alloc::{format, sync::Arc};
 use coax_wire::{header::Uid, status::Status, time::Time};
 
 /// Removes a name that is due for deletion from the file system, the folder's index and the tables, and notifies
@@ -33,6 +33,7 @@ pub(in crate::ops) fn remove_doomed(
     now: Time,
 ) -> Result<()> {
     let server = &conn.server;
+    let share = home_of(server, share, doomed);
     let removed = match share.vfs() {
         Some(vfs) => remove_name(server, share, &**vfs, doomed, now),
         None => Err(Status::ACCESS_DENIED.because(Reason::NoFiles)),
@@ -47,6 +48,15 @@ pub(in crate::ops) fn remove_doomed(
         conn.record(uid, || act(share, doomed, removed));
     }
     removed
+}
+
+/// The share of the name. The last close may come from another share of the same disk, where the path means another file.
+fn home_of<'a>(server: &'a Server, share: &'a Share, doomed: &Doomed) -> &'a Share {
+    let is_home = |other: &&'a Arc<Share>| other.id == doomed.share;
+    match server.shares.iter().find(is_home) {
+        Some(home) if share.id != doomed.share => home,
+        _ => share,
+    }
 }
 
 fn act(share: &Share, doomed: &Doomed, removed: Result<()>) -> Act {
@@ -103,6 +113,7 @@ pub(super) fn remove_name(
     let path = doomed.path.as_str();
     if let Some(stream) = &doomed.stream {
         let base = ops::streams::open_base(vfs, path)?;
+        check_same(base.stat()?.id, doomed)?;
         return Ok(ops::streams::remove(&*base, stream)?);
     }
     let finder = Finder {
@@ -114,12 +125,22 @@ pub(super) fn remove_name(
     };
     let change = Change::Removed(name_of(path));
     finder.changing(parent_of(path), change, || {
+        check_same(vfs.stat(path)?.id, doomed)?;
         if doomed.is_directory {
             Ok(vfs.remove_dir(path)?)
         } else {
             Ok(vfs.remove_file(path)?)
         }
     })
+}
+
+/// Refuses to delete another file than the marked one. A rename through another share or outside this server does not
+/// change the path in the tables, and the old name may belong to another file since.
+fn check_same(found: FileId, doomed: &Doomed) -> Result<()> {
+    match found == doomed.file.object() {
+        true => Ok(()),
+        false => Err(Status::OBJECT_NAME_NOT_FOUND.because(Reason::NameTaken)),
+    }
 }
 
 pub(super) fn check_deletable(share: &Share, facts: &Facts) -> Result<()> {

@@ -1,0 +1,165 @@
+//! Names that change while clients use them: by renames through another share or outside the server, by requests of
+//! other clients at the same time.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
+
+use crate::{
+    Event,
+    memfs::MemFs,
+    share::{Share, ShareKind},
+    testkit::{Answer, TestClient, TestServer},
+    vfs::Vfs,
+};
+use alloc::sync::Arc;
+use coax_wire::{command as c, status::Status};
+use std::{string::String, vec::Vec};
+
+const NT: &str = "NT LM 0.12";
+const ALL_ACCESS: u32 = 0x001f_01ff;
+const OPEN: u32 = 1;
+const DELETE_ON_CLOSE: u32 = 0x1000;
+
+/// A server whose shares `DISK` and `AGAIN` have the same folder.
+fn with_two_shares_of_one_folder() -> TestServer {
+    let server = TestServer::new();
+    let again = server.fs.clone();
+    with_share(server, "AGAIN", again)
+}
+
+fn with_share(mut server: TestServer, name: &str, fs: Arc<MemFs>) -> TestServer {
+    server.edit(|inner| {
+        let share = Share::for_guests(3, name, ShareKind::Disk(fs));
+        inner.shares.push(Arc::new(share));
+    });
+    server
+}
+
+fn client_on(server: &TestServer, share: &str) -> TestClient {
+    let mut client = server.client(NT);
+    client.connect_share(share);
+    client
+}
+
+fn fid_of(created: &Answer) -> u16 {
+    let words = created.block().words;
+    u16::from_le_bytes([words[5], words[6]])
+}
+
+/// Opens with all rights and FILE_DELETE_ON_CLOSE.
+fn open_to_delete(client: &mut TestClient, path: &str) -> u16 {
+    let opened = client.nt_create(path, ALL_ACCESS, (OPEN, DELETE_ON_CLOSE));
+    fid_of(&opened.ok())
+}
+
+/// FileRenameInformation as a pass-through level ([MS-SMB] 2.2.2.3.5).
+const RENAME_INFORMATION: u16 = 1010;
+
+fn rename_to(client: &mut TestClient, old: &str, new: &str, replace: bool) -> Answer {
+    let name = rename_information(client, new, replace);
+    client.set_path(RENAME_INFORMATION, old, &name)
+}
+
+fn rename_information(client: &TestClient, new: &str, replace: bool) -> Vec<u8> {
+    let mut name = client.string(new, 0);
+    name.truncate(name.len() - 2);
+    let mut data = u32::from(replace).to_le_bytes().to_vec();
+    data.extend([0; 4]);
+    data.extend((name.len() as u32).to_le_bytes());
+    data.extend(name);
+    data
+}
+
+fn names(server: &TestServer, folder: &str) -> Vec<String> {
+    let mut names = server.fs.open_dir(folder).unwrap().names().unwrap();
+    names.sort();
+    names
+}
+
+fn not_deleted(client: &mut TestClient) -> Vec<Event> {
+    core::iter::from_fn(|| client.conn.poll_event())
+        .filter(|event| matches!(event, Event::NotDeleted { .. }))
+        .collect()
+}
+
+#[test]
+fn delete_on_close_spares_a_new_file_under_the_old_name() {
+    let renames: [fn(&TestServer); 2] = [
+        |server| server.fs.rename("VIC.TXT", "NEW.TXT", false).unwrap(),
+        |server| {
+            let mut other = client_on(server, "AGAIN");
+            rename_to(&mut other, "VIC.TXT", "NEW.TXT", false).ok();
+        },
+    ];
+    for rename in renames {
+        let server = with_two_shares_of_one_folder();
+        server.fs.add_file("VIC.TXT", b"old").unwrap();
+        let mut client = server.client(NT);
+        let fid = open_to_delete(&mut client, "VIC.TXT");
+        rename(&server);
+        server.fs.add_file("VIC.TXT", b"precious").unwrap();
+        client.close(fid).refused(Status::OBJECT_NAME_NOT_FOUND);
+        assert_eq!(server.fs.contents("VIC.TXT").unwrap(), b"precious");
+        assert_eq!(server.fs.contents("NEW.TXT").unwrap(), b"old");
+        let mut other = server.client(NT);
+        other.nt_create("NEW.TXT", ALL_ACCESS, (OPEN, 0)).ok();
+    }
+}
+
+#[test]
+fn delete_on_close_spares_a_new_folder_under_the_old_name() {
+    let server = TestServer::new();
+    server.fs.add_dir("DIR").unwrap();
+    let mut client = server.client(NT);
+    let fid = open_to_delete(&mut client, "DIR");
+    server.fs.rename("DIR", "MOVED", false).unwrap();
+    server.fs.add_dir("DIR").unwrap();
+    client.close(fid).refused(Status::OBJECT_NAME_NOT_FOUND);
+    assert_eq!(names(&server, ""), ["DIR", "MOVED"]);
+}
+
+#[test]
+fn delete_on_close_spares_a_new_file_in_a_new_folder_under_the_old_names() {
+    let server = TestServer::new();
+    server.fs.add_file("DIR/F", b"old").unwrap();
+    let mut client = server.client(NT);
+    let fid = open_to_delete(&mut client, "DIR\\F");
+    server.fs.rename("DIR", "MOVED", false).unwrap();
+    server.fs.add_file("DIR/F", b"precious").unwrap();
+    client.close(fid).refused(Status::OBJECT_NAME_NOT_FOUND);
+    assert_eq!(server.fs.contents("DIR/F").unwrap(), b"precious");
+    assert_eq!(server.fs.contents("MOVED/F").unwrap(), b"old");
+}
+
+#[test]
+fn an_event_reports_a_file_that_was_not_deleted_because_its_name_was_taken() {
+    let server = TestServer::new();
+    server.fs.add_file("F", b"old").unwrap();
+    let mut client = server.client(NT);
+    open_to_delete(&mut client, "F");
+    server.fs.rename("F", "G", false).unwrap();
+    server.fs.add_file("F", b"precious").unwrap();
+    client.request(c::TREE_DISCONNECT, &[], b"").ok();
+    let expected = Event::NotDeleted {
+        share: "DISK".into(),
+        path: "F".into(),
+        status: Status::OBJECT_NAME_NOT_FOUND,
+    };
+    assert_eq!(not_deleted(&mut client), [expected]);
+    assert_eq!(server.fs.contents("F").unwrap(), b"precious");
+}
+
+#[test]
+fn a_last_close_on_another_share_deletes_the_name_on_the_share_of_the_mark() {
+    // The same identities on two disks stand for a share of a folder and a share of the folder above it.
+    let above = Arc::new(MemFs::new());
+    let server = with_share(TestServer::new(), "ABOVE", above.clone());
+    server.fs.add_file("F", b"marked").unwrap();
+    above.add_file("DIR-F", b"the same file").unwrap();
+    let mut last = client_on(&server, "ABOVE");
+    let opened = last.nt_create("DIR-F", ALL_ACCESS, (OPEN, 0)).ok();
+    let mut client = server.client(NT);
+    let fid = open_to_delete(&mut client, "F");
+    client.close(fid).ok();
+    last.close(fid_of(&opened)).ok();
+    assert!(names(&server, "").is_empty());
+    assert_eq!(above.contents("DIR-F").unwrap(), b"the same file");
+}
