@@ -84,7 +84,7 @@ fn begin(call: &mut Call<'_>, request: &Request<'_>, keep: bool) -> Result<(u16,
     let mut search = Search::new(&call.header, folder, mask, attributes);
     search.short_names = true;
     search.pattern = fcb_text(page, &path.pattern);
-    search.sid = Sid(1);
+    search.sid = NO_SEARCH;
     // The search needs its number before it has entries, because their keys contain it.
     if keep {
         let limit = call.conn.server.config.limits.searches;
@@ -94,7 +94,8 @@ fn begin(call: &mut Call<'_>, request: &Request<'_>, keep: bool) -> Result<(u16,
     let filled = fill(call, request, &mut search, ResumeKey::default());
     match &filled {
         Ok((1.., _)) if keep => call.conn.searches.put(search),
-        _ => drop(call.conn.searches.close(search.sid, call.header.tid)),
+        _ if keep => drop(call.conn.searches.close(search.sid, call.header.tid)),
+        _ => {}
     }
     match filled? {
         (0, _) => Err(Status::NO_MORE_FILES.into()),
@@ -176,8 +177,7 @@ fn volume(call: &Call<'_>) -> Result<(u16, Vec<u8>)> {
         key: ResumeKey {
             pattern: [b'?'; 11],
             reserved: Attributes::VOLUME.0 as u8,
-            // No search has this number, so resuming it finds nothing.
-            server: [0xff, 0xff, 0, 0, 0],
+            server: server_part(NO_SEARCH, Place::START),
             ..ResumeKey::default()
         },
         attributes: Attributes::VOLUME.0 as u8,
@@ -192,6 +192,16 @@ fn volume(call: &Call<'_>) -> Result<(u16, Vec<u8>)> {
 
 /// The server's bits of a key's first byte.
 const SERVER_BITS: u8 = 0x1f;
+
+/// The number in keys without a search. No search has it, so resuming it finds nothing.
+const NO_SEARCH: Sid = Sid(0xffff);
+
+/// The server's part of a key.
+fn server_part(sid: Sid, place: Place) -> [u8; 5] {
+    let [low, high] = sid.0.to_le_bytes();
+    let [a, b, c, _] = place.0.to_le_bytes();
+    [low, high, a, b, c]
+}
 
 /// The number of the search in a key.
 fn sid_of(key: &ResumeKey) -> Sid {
@@ -217,11 +227,9 @@ struct Shown {
 impl Shown {
     fn entry(&self, found: &Found<'_>, out: &mut Writer) {
         let facts = &found.facts;
-        let [low, high] = self.sid.0.to_le_bytes();
-        let [a, b, c, _] = found.place.0.to_le_bytes();
         let entry = Entry {
             key: ResumeKey {
-                server: [low, high, a, b, c],
+                server: server_part(self.sid, found.place),
                 ..self.key
             },
             attributes: facts.attributes.to_smb() as u8,

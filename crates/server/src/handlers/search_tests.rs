@@ -479,3 +479,24 @@ fn listings_and_queries_by_path_show_the_same_time_during_writes() {
     writer.close(fid).ok();
     assert_eq!(shown(), before + (1 << 5), "a minute later");
 }
+
+#[test]
+fn find_unique_leaves_the_searches_of_the_connection_alone() {
+    let server = crowded(40);
+    let mut client = server.client("LANMAN1.0");
+    let first = ask(&mut client, c::SEARCH, [10, 0x16], "\\*.*", b"").unwrap();
+    let unique = ask(
+        &mut client,
+        c::FIND_UNIQUE,
+        [1, 0x16],
+        "\\FILE0005.TXT",
+        b"",
+    )
+    .unwrap();
+    assert_eq!(unique.len(), 1);
+    let key = &first.last().unwrap().key;
+    let next = ask(&mut client, c::SEARCH, [10, 0x16], "", key).unwrap();
+    assert_eq!(next.len(), 10);
+    let end = ask(&mut client, c::SEARCH, [10, 0x16], "", &unique[0].key);
+    assert_eq!(end.unwrap_err(), Status::NO_MORE_FILES.to_wire(false));
+}
