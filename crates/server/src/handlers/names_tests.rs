@@ -3,15 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
 
 use crate::{
-    Event,
+    Event, Server,
     memfs::MemFs,
     share::{Share, ShareKind},
-    testkit::{Answer, TestClient, TestServer},
-    vfs::Vfs,
+    testkit::{Answer, TestClient, TestServer, block},
+    vfs::{Vfs, faulty::FaultyVfs},
 };
 use alloc::sync::Arc;
 use coax_wire::{command as c, status::Status};
-use std::{string::String, vec::Vec};
+use std::{boxed::Box, collections::BTreeSet, string::String, vec, vec::Vec};
 
 const NT: &str = "NT LM 0.12";
 const ALL_ACCESS: u32 = 0x001f_01ff;
@@ -162,4 +162,119 @@ fn a_last_close_on_another_share_deletes_the_name_on_the_share_of_the_mark() {
     last.close(fid_of(&opened)).ok();
     assert!(names(&server, "").is_empty());
     assert_eq!(above.contents("DIR-F").unwrap(), b"the same file");
+}
+
+/// A file system that runs another request just before one of its calls.
+#[derive(Clone)]
+struct Meanwhile {
+    server: TestServer,
+    faulty: FaultyVfs,
+    /// The other client, which reaches the same share past the fault-injecting file system.
+    other: Arc<spin::Mutex<TestClient>>,
+}
+
+impl Meanwhile {
+    fn new(files: &[&str]) -> Self {
+        let mut server = TestServer::new();
+        for file in files {
+            server.fs.add_file(file, b"").unwrap();
+        }
+        let beside = Server {
+            config: server.server.config.clone(),
+            shares: server.server.shares.clone(),
+            accounts: coax_logon::accounts::Accounts::default(),
+            tables: server.server.tables.clone(),
+        };
+        let other = TestClient::on(&Arc::new(beside), NT);
+        let faulty = FaultyVfs::new(server.fs.clone());
+        let disk = Share::for_guests(1, "DISK", ShareKind::Disk(Arc::new(faulty.clone())));
+        server.edit(|inner| inner.shares = vec![Arc::new(disk)]);
+        Self {
+            server,
+            faulty,
+            other: Arc::new(spin::Mutex::new(other)),
+        }
+    }
+
+    /// Runs `one` with `two` just before its call of this number. Both may fail, and `two` may wait for `one`. Returns
+    /// the number of calls of `one`.
+    fn run(&self, one: fn(&mut TestClient), two: fn(&mut TestClient), number: u64) -> u64 {
+        let mut client = self.server.client(NT);
+        let other = self.other.clone();
+        self.faulty.restart(Box::new(move |seen| {
+            if seen.number == number {
+                two(&mut other.lock());
+            }
+            None
+        }));
+        one(&mut client);
+        let calls = self.faulty.count();
+        let mut other = self.other.lock();
+        let now = other.now;
+        other.conn.handle_wake(now);
+        calls
+    }
+}
+
+/// Runs two requests with every interleaving where the second happens between two disk calls of the first, and asserts
+/// that no two of the resulting names are the same without case.
+fn never_collide(files: &[&str], one: fn(&mut TestClient), two: fn(&mut TestClient)) {
+    let calls = Meanwhile::new(files).run(one, two, u64::MAX);
+    assert!(calls > 0);
+    for number in 0..calls {
+        let meanwhile = Meanwhile::new(files);
+        meanwhile.run(one, two, number);
+        let names = names(&meanwhile.server, "");
+        let folded: BTreeSet<String> = names.iter().map(|name| name.to_uppercase()).collect();
+        assert_eq!(folded.len(), names.len(), "before call {number}: {names:?}");
+        assert!(folded.contains("FOO"), "before call {number}: {names:?}");
+    }
+}
+
+fn post_create(client: &mut TestClient, path: &str) {
+    let mut bytes = vec![4];
+    bytes.extend(client.string(path, 32 + 1 + 6 + 2 + 1));
+    client.post(c::CREATE_NEW, &block(&[0, 0, 0], &bytes));
+}
+
+fn post_rename(client: &mut TestClient, old: &str, new: &str) {
+    let mut bytes = vec![4];
+    bytes.extend(client.string(old, 32 + 1 + 2 + 2 + 1));
+    bytes.push(4);
+    bytes.extend(client.string(new, 32 + 1 + 2 + 2 + bytes.len()));
+    client.post(c::RENAME, &block(&[0x16], &bytes));
+}
+
+fn post_make_dir(client: &mut TestClient, path: &str) {
+    let mut bytes = vec![4];
+    bytes.extend(client.string(path, 32 + 1 + 2 + 1));
+    client.post(c::CREATE_DIRECTORY, &block(&[], &bytes));
+}
+
+#[test]
+fn two_requests_at_once_never_create_names_that_differ_only_in_case() {
+    let ways: [fn(&mut TestClient); 3] = [
+        |client| post_create(client, "\\FOO"),
+        |client| post_rename(client, "\\B", "\\FOO"),
+        |client| post_make_dir(client, "\\FOO"),
+    ];
+    for two in ways {
+        never_collide(&["A", "B"], |client| post_create(client, "\\foo"), two);
+        never_collide(&["A", "B"], |client| post_make_dir(client, "\\foo"), two);
+        never_collide(
+            &["A", "B"],
+            |client| post_rename(client, "\\A", "\\foo"),
+            two,
+        );
+    }
+}
+
+#[test]
+fn a_rename_that_changes_only_the_case_succeeds() {
+    let server = TestServer::new();
+    server.fs.add_file("Long file name.txt", b"").unwrap();
+    let mut client = server.client(NT);
+    let paths = ["\\Long file name.txt", "\\LONG FILE NAME.TXT"];
+    client.paths(c::RENAME, &[0x16], &paths).ok();
+    assert_eq!(names(&server, ""), ["LONG FILE NAME.TXT"]);
 }

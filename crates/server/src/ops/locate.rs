@@ -158,6 +158,25 @@ impl Finder<'_> {
         }
     }
 
+    /// The existing name that leaves no room for the new name `path`, compared as in lookups. A request calls this once
+    /// no other request can create the name, because two lookups at the same time both find nothing. Case-sensitive
+    /// names need no such check: the file system makes it.
+    ///
+    /// # Errors
+    /// As [`Self::with_index`].
+    pub fn occupant(&self, path: &str) -> Result<Option<String>> {
+        if self.exact {
+            return Ok(None);
+        }
+        let folder = parent_of(path);
+        let Some(real) = self.find_in(folder, name_of(path))? else {
+            return Ok(None);
+        };
+        // The index may still contain a name that was removed outside this server.
+        let stat = self.stat(&join(folder, &real))?;
+        Ok(stat.map(|_| real))
+    }
+
     /// Refuses a path that `veto files` hides. [`Self::changing`] checks every new name here.
     ///
     /// # Errors

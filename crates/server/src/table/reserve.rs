@@ -9,7 +9,7 @@
 use super::{Closed, OpenId, OpenOutcome, OpenRequest, Oplock, Refusal, ShareId, Tables};
 use crate::vfs::FileId;
 use alloc::string::String;
-use coax_wire::time::Time;
+use coax_wire::{codepage::eq_ignore_case, time::Time};
 
 /// The device of provisional identities. No file system has this number.
 const PROVISIONAL: u64 = u64::MAX;
@@ -89,7 +89,7 @@ impl Tables {
         self.close(open)
     }
 
-    /// Whether a request is creating a file at this path.
+    /// Whether a request is creating a file at this path, in any case.
     pub fn is_being_created(&self, share: ShareId, path: &str) -> bool {
         self.creation_at(share, path).is_some()
     }
@@ -106,18 +106,21 @@ impl Tables {
         Some(OpenOutcome::BreakFirst { ticket, deadline })
     }
 
-    /// The provisional identity of the file under creation at this path.
+    /// The provisional identity of the file under creation at this path. Ignores case: on most shares a name in another
+    /// case is the same name, and on the others a short wait does no harm.
     fn creation_at(&self, share: ShareId, path: &str) -> Option<FileId> {
         let first = FileId {
             device: PROVISIONAL,
             ..FileId::default()
         };
-        // Usually no creation is in progress, and the path comparison is unnecessary.
-        self.files.range(first..).next()?;
-        let rows = self.opens_at(share, path);
-        let mut files = rows.iter().filter_map(|open| self.opens.get(open));
-        files
-            .find(|open| open.request.file.device == PROVISIONAL)
-            .map(|open| open.request.file)
+        let is_there = |open: &OpenId| {
+            self.opens.get(open).is_some_and(|open| {
+                open.request.share == share && eq_ignore_case(&open.request.path, path)
+            })
+        };
+        let mut created = self.files.range(first..);
+        created
+            .find(|(_, file)| file.opens.iter().any(is_there))
+            .map(|(id, _)| *id)
     }
 }

@@ -68,9 +68,14 @@ pub(super) fn creating<T>(
     work: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     let (server, share) = (&call.conn.server, place.share.id);
-    let row = reserve(call, place, path, kind)?;
-    let change = Change::Added(name_of(path));
-    let made = place.finder(call).changing(parent_of(path), change, work);
+    let row = reserve(call, place, (path, kind), Wish::CREATE)?;
+    let (finder, change) = (place.finder(call), Change::Added(name_of(path)));
+    // Another request may have created the name in another case since the lookup.
+    let made = match finder.occupant(path) {
+        Ok(None) => finder.changing(parent_of(path), change, work),
+        Ok(Some(_)) => Err(Status::OBJECT_NAME_COLLISION.into()),
+        Err(error) => Err(error),
+    };
     server.locked(|tables| {
         // A row without a file has no pending deletion.
         let _ = tables.withdraw(row);
@@ -84,7 +89,16 @@ pub(super) fn creating<T>(
     made
 }
 
-fn reserve(call: &Call<'_>, place: &Place, path: &str, kind: Kind) -> Result<OpenId> {
+/// Reserves the path of a new name. No other request creates it, in any case, until the row is withdrawn.
+///
+/// # Errors
+/// As [`creating`].
+pub(super) fn reserve(
+    call: &Call<'_>,
+    place: &Place,
+    (path, kind): (&str, Kind),
+    wish: Wish,
+) -> Result<OpenId> {
     let nothing = Stat {
         id: Default::default(),
         kind,
@@ -97,7 +111,7 @@ fn reserve(call: &Call<'_>, place: &Place, path: &str, kind: Kind) -> Result<Ope
         links: 0,
         mode: 0,
     };
-    let request = request(call, place, (path, &nothing), Wish::CREATE);
+    let request = request(call, place, (path, &nothing), wish);
     call.conn
         .server
         .locked(|tables| match tables.reserve(call.now, &request) {

@@ -4,6 +4,7 @@ use super::place::{Place, Step, knows_long_names, no_stream, open_to_delete, str
 use super::{
     Selection,
     claim::{Wish, claiming, must_fit, settle, too_late_to_park},
+    create::reserve,
     matching::{Match, NamePattern, folder_of, matches},
     streams,
 };
@@ -328,6 +329,53 @@ pub(super) fn move_name(
         }
     }
     place.check_folder(call, parent_of(to))?;
+    let change = || change_name(call, place, source, to, replace);
+    match replace {
+        true => change(),
+        false => naming(call, place, source, to, change),
+    }
+}
+
+/// Runs `work`, which gives the source the new name `to`. No other request creates the name meanwhile, and the lookup
+/// of it is repeated: without both, two requests at the same time could create names that differ only in case.
+///
+/// # Errors
+/// `OBJECT_NAME_COLLISION`; those of `work`.
+fn naming(
+    call: &Call<'_>,
+    place: &Place,
+    source: &Source<'_>,
+    to: &str,
+    work: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    let finder = place.finder(call);
+    if finder.exact {
+        return work();
+    }
+    let row = reserve(call, place, (to, source.facts.stat.kind), Wish::RENAME)?;
+    let is_source = |name: &str| join(parent_of(to), name) == source.path;
+    let worked = match finder.occupant(to) {
+        Ok(Some(name)) if !is_source(&name) => Err(Status::OBJECT_NAME_COLLISION.into()),
+        Ok(_) => work(),
+        Err(error) => Err(error),
+    };
+    // A row without a file has no pending deletion.
+    let _ = call
+        .conn
+        .server
+        .locked(|tables: &mut Tables| tables.withdraw(row));
+    worked
+}
+
+fn change_name(
+    call: &Call<'_>,
+    place: &Place,
+    source: &Source<'_>,
+    to: &str,
+    replace: bool,
+) -> Result<()> {
+    let (from, is_directory) = (source.path, source.facts.is_directory());
+    let (server, share) = (&call.conn.server, place.share.id);
     let finder = place.finder(call);
     let work = || Ok(place.vfs.rename(from, to, replace)?);
     if parent_of(from) == parent_of(to) {
@@ -377,8 +425,15 @@ pub fn hard_link(
     }
     let to = finder.reborn(&located.path).0;
     place.check_folder(call, parent_of(&to))?;
-    finder.changing(parent_of(&to), Change::Added(name_of(&to)), || {
-        Ok(place.vfs.hard_link(&from, &to)?)
+    let source = Source {
+        path: &from,
+        shown: name_of(&from),
+        facts: &facts,
+    };
+    naming(call, &place, &source, &to, || {
+        finder.changing(parent_of(&to), Change::Added(name_of(&to)), || {
+            Ok(place.vfs.hard_link(&from, &to)?)
+        })
     })?;
     let server = &call.conn.server;
     server.locked(|tables| tables.report_created(place.share.id, &to, false));

@@ -11,7 +11,7 @@ use crate::{
         streams::{self, StreamFile},
     },
     table::{OpenRequest, Tables},
-    vfs::{FileId, FsTime, OpenHow, VfsFile},
+    vfs::{FileId, FsTime, OpenHow, VfsError, VfsFile},
 };
 use alloc::{string::String, sync::Arc};
 use coax_wire::{security::Descriptor, status::Status};
@@ -57,6 +57,9 @@ impl Opener<'_, '_> {
             Asked::Granted(row) => row,
             Asked::Park(park) => return Ok(Opening::Park(park)),
         };
+        if let Err(error) = self.check_free(&path) {
+            return self.install(Err(error), row);
+        }
         let new = New {
             path,
             is_directory,
@@ -67,6 +70,14 @@ impl Opener<'_, '_> {
         };
         let held = self.make(&new);
         self.enter(held, &new, row)
+    }
+
+    /// Repeats the lookup under the reserved row: meanwhile another request may have created the name in another case.
+    fn check_free(&self, path: &str) -> Result<()> {
+        match self.finder().occupant(path)? {
+            Some(_) => Err(VfsError::Exists.into()),
+            None => Ok(()),
+        }
     }
 
     /// Converts the reserved row into that of the new file.

@@ -66,6 +66,24 @@ fn a_second_creation_of_a_path_waits_for_the_first_to_fail() {
 }
 
 #[test]
+fn a_creation_of_the_same_name_in_another_case_waits() {
+    let mut world = World::new();
+    let (one, two) = (world.client(), world.client());
+    let open = reserved(&mut world, &request(one));
+    let upper = OpenRequest {
+        path: "DIR/File.DAT".into(),
+        ..request(two)
+    };
+    let outcome = world.tables.reserve(world.now, &upper);
+    assert!(matches!(outcome, OpenOutcome::BreakFirst { .. }));
+    assert!(world.tables.is_being_created(SHARE, "DIR/FILE.DAT"));
+    assert!(!world.tables.is_being_created(SHARE, "DIR/FILE.DA"));
+    world.tables.withdraw(open).unwrap();
+    assert_eq!(retries(&world.events(two)).len(), 1);
+    reserved(&mut world, &upper);
+}
+
+#[test]
 fn a_reserved_row_counts_towards_the_limit_and_keeps_its_folder_in_place() {
     let mut world = World::with(Config {
         limits: Limits {
