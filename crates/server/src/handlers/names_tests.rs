@@ -278,3 +278,43 @@ fn a_rename_that_changes_only_the_case_succeeds() {
     client.paths(c::RENAME, &[0x16], &paths).ok();
     assert_eq!(names(&server, ""), ["LONG FILE NAME.TXT"]);
 }
+
+#[test]
+fn a_rename_onto_another_hard_link_of_the_file_removes_the_old_name() {
+    let server = TestServer::new();
+    server.fs.add_file("OLD", b"contents").unwrap();
+    server.fs.hard_link("OLD", "LINK").unwrap();
+    let mut client = server.client(NT);
+    rename_to(&mut client, "OLD", "LINK", false).refused(Status::OBJECT_NAME_COLLISION);
+    rename_to(&mut client, "OLD", "LINK", true).ok();
+    assert_eq!(names(&server, ""), ["LINK"]);
+    assert_eq!(server.fs.contents("LINK").unwrap(), b"contents");
+    let old = client.query_path(0x0101, "OLD");
+    old.refused(Status::OBJECT_NAME_NOT_FOUND);
+    client.query_path(0x0101, "LINK").ok();
+}
+
+#[test]
+fn a_rename_of_an_open_onto_another_hard_link_moves_the_open() {
+    let server = TestServer::new();
+    server.fs.add_file("OLD", b"contents").unwrap();
+    server.fs.hard_link("OLD", "LINK").unwrap();
+    let mut client = server.client(NT);
+    let fid = open_to_delete(&mut client, "OLD");
+    let name = rename_information(&client, "LINK", true);
+    client.set_fid(RENAME_INFORMATION, fid, &name).ok();
+    assert_eq!(names(&server, ""), ["LINK"]);
+    client.close(fid).ok();
+    assert!(names(&server, "").is_empty(), "the open follows the rename");
+}
+
+#[test]
+fn a_rename_onto_another_hard_link_that_is_open_is_refused() {
+    let server = TestServer::new();
+    server.fs.add_file("OLD", b"contents").unwrap();
+    server.fs.hard_link("OLD", "LINK").unwrap();
+    let mut client = server.client(NT);
+    client.nt_create("LINK", ALL_ACCESS, (OPEN, 0)).ok();
+    rename_to(&mut client, "OLD", "LINK", true).refused(Status::ACCESS_DENIED);
+    assert_eq!(names(&server, ""), ["LINK", "OLD"]);
+}

@@ -22,7 +22,7 @@ use crate::{
     ops::attributes::{self, Facts, name_of, parent_of},
     reason::Reason,
     table::{BreakOutcome, Oplock, Tables},
-    vfs::{Kind, Stat},
+    vfs::{Kind, Stat, Vfs},
 };
 use alloc::string::String;
 use coax_wire::{codepage::eq_ignore_case, header::Fid, status::Status};
@@ -247,7 +247,8 @@ fn rename_to(
     }
 }
 
-/// Replaces only a target file that is closed and writable, and only with a file.
+/// Replaces only a target file that is closed and writable, and only with a file. A target that is the source file by
+/// another hard link may be open under the source's name.
 pub(super) fn check_replaceable(
     call: &Call<'_>,
     place: &Place,
@@ -255,12 +256,18 @@ pub(super) fn check_replaceable(
     (path, stat): (&str, Stat),
 ) -> Result<()> {
     let facts = attributes::facts_at(&*place.vfs, &place.share, path, stat)?;
-    let server = &call.conn.server;
-    let is_open = server.locked(|tables| {
-        tables.opens_of_file(stat.id).next().is_some()
-            || tables.is_being_created(place.share.id, path)
+    let (server, share) = (&call.conn.server, place.share.id);
+    let is_source = stat.id == source.facts.stat.id;
+    let is_open = server.locked(|tables| match is_source {
+        true => tables.is_open_path(share, path),
+        false => {
+            tables.opens_of_file(stat.id).next().is_some() || tables.is_being_created(share, path)
+        }
     });
-    let refused = stat.kind != Kind::File
+    // With one hard link, one of the names is a symbolic link to the other, and the rename could lose the file.
+    let is_link = is_source && stat.links < 2;
+    let refused = is_link
+        || stat.kind != Kind::File
         || source.facts.is_directory()
         || facts.attributes.contains(Attributes::READONLY);
     if is_open || refused {
@@ -377,7 +384,7 @@ fn change_name(
     let (from, is_directory) = (source.path, source.facts.is_directory());
     let (server, share) = (&call.conn.server, place.share.id);
     let finder = place.finder(call);
-    let work = || Ok(place.vfs.rename(from, to, replace)?);
+    let work = || rename_on_disk(&*place.vfs, source, to, replace);
     if parent_of(from) == parent_of(to) {
         let change = Change::Renamed(name_of(from), name_of(to));
         finder.changing(parent_of(from), change, work)?;
@@ -398,6 +405,16 @@ fn change_name(
         to: to.into(),
         replaced: replace,
     });
+    Ok(())
+}
+
+/// If both names are hard links of one file, rename(2) succeeds and leaves both, so the old one is removed here.
+fn rename_on_disk(vfs: &dyn Vfs, source: &Source<'_>, to: &str, replace: bool) -> Result<()> {
+    let (from, id) = (source.path, source.facts.stat.id);
+    vfs.rename(from, to, replace)?;
+    if replace && vfs.stat(from).is_ok_and(|stat| stat.id == id) {
+        vfs.remove_file(from)?;
+    }
     Ok(())
 }
 
