@@ -318,3 +318,40 @@ fn a_rename_onto_another_hard_link_that_is_open_is_refused() {
     rename_to(&mut client, "OLD", "LINK", true).refused(Status::ACCESS_DENIED);
     assert_eq!(names(&server, ""), ["LINK", "OLD"]);
 }
+
+/// Creates `text` relative to the folder `root`, as NT_CREATE_ANDX with a RootDirectoryFid.
+fn create_under(client: &mut TestClient, root: u16, text: &str) -> Answer {
+    const CREATE: u32 = 2;
+    let mut block = vec![24, 0xff, 0, 0, 0, 0];
+    let name = client.string(text, 32 + 1 + 48 + 2);
+    block.extend((name.len() as u16).to_le_bytes());
+    for field in [0, u32::from(root), ALL_ACCESS, 0, 0, 0, 7, CREATE, 0, 2] {
+        block.extend(u32::to_le_bytes(field));
+    }
+    block.push(0);
+    block.extend((name.len() as u16).to_le_bytes());
+    block.extend(name);
+    client.send_block(c::NT_CREATE_ANDX, &block)
+}
+
+#[test]
+fn a_create_under_an_open_folder_follows_the_rename_of_the_folder() {
+    let server = TestServer::new();
+    server.fs.add_dir("OLD").unwrap();
+    let mut client = server.client(NT);
+    let folder = client.nt_create("OLD", ALL_ACCESS, (OPEN, 1)).ok();
+    rename_to(&mut client, "OLD", "NEW", false).ok();
+    server.fs.add_dir("OLD").unwrap();
+    create_under(&mut client, fid_of(&folder), "F").ok();
+    assert_eq!(names(&server, "NEW"), ["F"]);
+    assert!(names(&server, "OLD").is_empty());
+}
+
+#[test]
+fn a_create_under_an_open_file_is_refused() {
+    let server = TestServer::new();
+    server.fs.add_file("F", b"").unwrap();
+    let mut client = server.client(NT);
+    let file = client.nt_create("F", ALL_ACCESS, (OPEN, 0)).ok();
+    create_under(&mut client, fid_of(&file), "G").refused(Status::INVALID_HANDLE);
+}

@@ -4,6 +4,7 @@
 use crate::{
     context::{Call, Flow, Outcome},
     error::{Because, Result},
+    files::OpenKind,
     names::{
         attributes::Attributes,
         path::{ClientPath, PathError, PathRules, Wildcards},
@@ -15,9 +16,10 @@ use crate::{
         streams,
     },
     reason::Reason,
-    table::{DenyMode, Oplock, OplockWish, Sharing, access},
+    table::{DenyMode, Oplock, OplockWish, Sharing, Tables, access},
     vfs::FsTime,
 };
+use alloc::string::String;
 use coax_wire::{
     block::WireStr,
     dialect::Generation,
@@ -514,14 +516,22 @@ fn check_nt_options(request: &nt::Request<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The path relative to the share's root.
-fn rooted(call: &Call<'_>, root: u32, text: &str) -> Result<alloc::string::String> {
+/// The path relative to the share's root. The folder of a RootDirectoryFid may have been renamed since it was opened.
+fn rooted(call: &Call<'_>, root: u32, text: &str) -> Result<String> {
     if root == 0 {
         return Ok(text.into());
     }
     let fid = u16::try_from(root).map_err(|_| Status::INVALID_HANDLE)?;
     let folder = call.file(coax_wire::header::Fid(fid))?;
-    let folder = folder.path.replace('/', "\\");
+    if !matches!(folder.kind, OpenKind::Directory) {
+        return Err(Status::INVALID_HANDLE.into());
+    }
+    let open = folder.open.ok_or(Status::INVALID_HANDLE)?;
+    let path = call.conn.server.locked(|tables: &mut Tables| {
+        let row = tables.get(open)?;
+        Some(row.request.path.replace('/', "\\"))
+    });
+    let folder = path.ok_or(Status::INVALID_HANDLE)?;
     Ok(alloc::format!("{folder}\\{text}"))
 }
 
