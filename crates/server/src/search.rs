@@ -1,8 +1,8 @@
 //! Open searches of one connection.
 //!
-//! A search consists of a folder's path, a pattern and a position in the folder's index; it keeps no listing and no
-//! open folder. Core clients never close their searches. So when the table is full, the server drops one: first the
-//! searches that reached their end, then the least recently used.
+//! A search consists of a folder's path and identity, a pattern and a position in the folder's index; it keeps no
+//! listing and no open folder. Core clients never close their searches. So when the table is full, the server drops
+//! one: first the searches that reached their end, then the least recently used.
 
 use crate::{
     budget::{Account, Lease, Resource},
@@ -13,6 +13,7 @@ use crate::{
         wildcard::{FcbPattern, Pattern},
     },
     reason::{Limit, Reason},
+    vfs::FileId,
 };
 use alloc::{collections::BTreeMap, string::String, sync::Arc};
 use coax_wire::{
@@ -46,6 +47,8 @@ pub struct Search {
     pub pid: Pid,
     /// The folder, in the file system's spelling.
     pub folder: String,
+    /// The folder itself, from the first walk on: after a rename, another folder may have the path.
+    pub folder_id: Option<FileId>,
     /// The target.
     pub mask: Mask,
     /// Allowed and required attributes of entries.
@@ -81,6 +84,7 @@ impl Search {
             uid: header.uid,
             pid: header.pid,
             folder,
+            folder_id: None,
             mask,
             attributes,
             short_names: false,

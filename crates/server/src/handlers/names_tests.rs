@@ -11,7 +11,7 @@ use crate::{
 };
 use alloc::sync::Arc;
 use coax_wire::{command as c, status::Status};
-use std::{boxed::Box, collections::BTreeSet, string::String, vec, vec::Vec};
+use std::{boxed::Box, collections::BTreeSet, format, string::String, vec, vec::Vec};
 
 const NT: &str = "NT LM 0.12";
 const ALL_ACCESS: u32 = 0x001f_01ff;
@@ -354,4 +354,55 @@ fn a_create_under_an_open_file_is_refused() {
     let mut client = server.client(NT);
     let file = client.nt_create("F", ALL_ACCESS, (OPEN, 0)).ok();
     create_under(&mut client, fid_of(&file), "G").refused(Status::INVALID_HANDLE);
+}
+
+/// Replaces the folder `OLD` by another one of that name; the old one becomes `NEW`.
+fn replace_folder(client: &mut TestClient, server: &TestServer) {
+    client.paths(c::RENAME, &[0x16], &["\\OLD", "\\NEW"]).ok();
+    server.fs.add_file("OLD/WRONG", b"").unwrap();
+}
+
+fn with_a_full_folder() -> TestServer {
+    let server = TestServer::new();
+    for number in 0..20 {
+        server.fs.add_file(&format!("OLD/F{number}"), b"").unwrap();
+    }
+    server
+}
+
+#[test]
+fn a_find_first2_search_does_not_continue_in_another_folder_of_the_same_name() {
+    let server = with_a_full_folder();
+    let mut client = server.client(NT);
+    let mut first: Vec<u8> = [0x16u16, 5, 0, 0x101]
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
+    first.extend([0; 4]);
+    first.extend(client.string("\\OLD\\*", 0));
+    let found = client.trans2(0x01, &first, b"").ok();
+    let sid = u16::from_le_bytes([found.parameters[0], found.parameters[1]]);
+    let mut next: Vec<u8> = [sid, 5, 0x101, 0, 0, 8]
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
+    next.extend(client.string("", 0));
+    client.trans2(0x02, &next, b"").ok();
+    replace_folder(&mut client, &server);
+    let end = client.trans2(0x02, &next, b"");
+    end.refused(Status::OBJECT_PATH_NOT_FOUND);
+}
+
+#[test]
+fn a_core_search_does_not_continue_in_another_folder_of_the_same_name() {
+    let server = with_a_full_folder();
+    let mut client = server.client("PC NETWORK PROGRAM 1.0");
+    let first = client.request(c::SEARCH, &[5, 0x16], b"\x04\\OLD\\*.*\0\x05\0\0");
+    let first = first.ok().bytes();
+    let key = &first[3 + 4 * 43..3 + 4 * 43 + 21];
+    let next = [b"\x04\0\x05\x15\0", key].concat();
+    client.request(c::SEARCH, &[5, 0x16], &next).ok();
+    replace_folder(&mut client, &server);
+    let end = client.request(c::SEARCH, &[5, 0x16], &next);
+    end.refused(Status::OBJECT_PATH_NOT_FOUND);
 }

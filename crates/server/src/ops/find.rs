@@ -94,15 +94,20 @@ pub struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Opens the folder. `now` determines the visible write times.
+    /// Opens the search's folder. `now` determines the visible write times.
     ///
     /// # Errors
-    /// `OBJECT_PATH_NOT_FOUND`; file system errors.
-    pub fn begin(finder: Finder<'a>, folder: &str, now: Time) -> Result<Self> {
-        let dir = finder.vfs.open_dir(folder).map_err(|error| match error {
+    /// `OBJECT_PATH_NOT_FOUND`, also if the path of a continued search now leads to another folder; file system errors.
+    pub fn begin(finder: Finder<'a>, search: &mut Search, now: Time) -> Result<Self> {
+        let dir = finder.vfs.open_dir(&search.folder);
+        let dir = dir.map_err(|error| match error {
             VfsError::NotFound | VfsError::NotADirectory => Status::OBJECT_PATH_NOT_FOUND.into(),
             other => crate::Error::from(other),
         })?;
+        let id = dir.stat()?.id;
+        if *search.folder_id.get_or_insert(id) != id {
+            return Err(Status::OBJECT_PATH_NOT_FOUND.into());
+        }
         let vetoed = &finder.share.options.veto_files;
         Ok(Self {
             finder,
