@@ -1,9 +1,11 @@
 //! Copies that leave no partial file under the final name and can be resumed.
 
 mod fetch;
+mod part;
 mod store;
 
 pub use fetch::{Fetch, fetch};
+pub use part::final_path;
 pub use store::{Store, store};
 
 use std::{io, path::Path};
@@ -111,5 +113,7 @@ fn writes_under_way(profile: &Profile) -> u64 {
     under_way(write.in_flight.most, &write.block, *write.raw_block)
 }
 
+#[cfg(test)]
+mod fetch_tests;
 #[cfg(test)]
 mod tests;

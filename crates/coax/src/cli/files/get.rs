@@ -1,6 +1,7 @@
 //! `coax get`.
 
 use std::{
+    collections::HashSet,
     fs::{self, FileTimes},
     io,
     path::{Path, PathBuf},
@@ -20,7 +21,7 @@ use super::{
 use crate::cli::usage::shown;
 use coax_transfer::client::{
     Location,
-    copy::{Copied, Fetch, fetch},
+    copy::{Copied, Fetch, fetch, final_path},
     local::InOrder,
     ops::join,
 };
@@ -300,6 +301,7 @@ fn copy_all(session: &mut Session, items: Vec<Item>, args: &GetArgs, tally: &mut
         .filter(|item| !item.stat.is_directory())
         .map(|item| item.stat.size)
         .sum();
+    let targets = items.iter().map(|item| final_path(&item.to)).collect();
     let mut progress = Progress::new(Some(total), args.common.json);
     for item in items {
         if session.is_over() {
@@ -308,7 +310,7 @@ fn copy_all(session: &mut Session, items: Vec<Item>, args: &GetArgs, tally: &mut
         if item.stat.is_directory() {
             set_folder_time(&item);
         } else {
-            copy_one(session, &item, args, &mut progress, tally);
+            copy_one(session, &item, &targets, args, &mut progress, tally);
         }
     }
     progress.clear();
@@ -318,6 +320,7 @@ fn copy_all(session: &mut Session, items: Vec<Item>, args: &GetArgs, tally: &mut
 fn copy_one(
     session: &mut Session,
     item: &Item,
+    targets: &HashSet<PathBuf>,
     args: &GetArgs,
     progress: &mut Progress,
     tally: &mut Tally,
@@ -332,6 +335,7 @@ fn copy_one(
         path: &item.remote,
         stat: item.stat,
         to: &item.to,
+        targets,
         resume: args.options.resume,
         verify: args.options.verify,
     };

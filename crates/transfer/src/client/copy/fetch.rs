@@ -1,22 +1,23 @@
-//! Copies from the server. The data goes to `NAME.part`, which is renamed to `NAME` when it is complete.
+//! Copies from the server. The data goes to a partial file, which is renamed to the final name when it is complete.
 
 use std::{
-    fs::{self, File, FileTimes, OpenOptions},
+    collections::HashSet,
+    fs::{self, File, FileTimes},
     path::{Path, PathBuf},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use coax_client::{CopySpec, FileStat, Operation};
-use rustix::fs::{FlockOperation, XattrFlags, fgetxattr, flock, fsetxattr};
 
-use super::{Copied, CopyError, Fault, Kept, local, reads_under_way};
+use super::{
+    Copied, CopyError, Fault, Kept, local,
+    part::{claim, mark, resume_point, unmark},
+};
 use crate::client::{
     Connection,
     local::{Compare, FileEnd},
 };
 
-/// Extended attribute of a partial file: size and time of the source file, and the number of complete bytes.
-const SOURCE: &str = "user.coax.source";
 /// Files of at least this size are checked for changes on the server after the copy.
 const WORTH_A_LOOK: u64 = 64 << 10;
 
@@ -29,6 +30,9 @@ pub struct Fetch<'a> {
     pub stat: FileStat,
     /// The local file.
     pub to: &'a Path,
+    /// The [`final_path`](super::final_path) of every file that the same run creates. None of them becomes a partial
+    /// file.
+    pub targets: &'a HashSet<PathBuf>,
     /// Resume a partial file even if nothing shows that it belongs to the same source file.
     pub resume: bool,
     /// Read the file again and compare.
@@ -80,19 +84,7 @@ struct Part {
 
 impl Part {
     fn open(connection: &Connection, order: &Fetch<'_>) -> Result<Self, Fault> {
-        let mut name = order.to.as_os_str().to_owned();
-        name.push(".part");
-        let path = PathBuf::from(name);
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(|error| local(&path, &error))?;
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Err(Fault::Busy(path.display().to_string()));
-        }
+        let (path, file) = claim(order)?;
         let len = file.metadata().map_err(|error| local(&path, &error))?.len();
         let from = resume_point(&file, len, connection, order);
         file.set_len(from).map_err(|error| local(&path, &error))?;
@@ -118,9 +110,9 @@ impl Part {
         if order.verify {
             self.verify(connection, order)?;
         }
-        // A file system without extended attributes or such times keeps the data.
-        let _ = rustix::fs::fremovexattr(&self.file, SOURCE);
+        unmark(&self.file);
         if let Some(modified) = order.stat.modified.and_then(system_time) {
+            // A file system without such times keeps the data.
             let _ = self.file.set_times(FileTimes::new().set_modified(modified));
         }
         fs::rename(&self.path, order.to).map_err(|error| local(order.to, &error))?;
@@ -164,40 +156,6 @@ impl Part {
         let _ = fs::remove_file(&self.path);
         fault.into()
     }
-}
-
-/// Where to resume: after the complete bytes of the partial file if its mark matches the source file.
-fn resume_point(file: &File, len: u64, connection: &Connection, order: &Fetch<'_>) -> u64 {
-    let under_way = reads_under_way(connection.profile());
-    let mark = read_mark(file);
-    let known = mark.as_deref().and_then(|mark| {
-        let rest = mark.strip_prefix(&identity(order.stat))?;
-        Some(rest.trim().parse::<u64>().ok())
-    });
-    let from = match known {
-        Some(Some(whole)) => whole.min(len),
-        Some(None) => len.saturating_sub(under_way),
-        None if order.resume => len.saturating_sub(under_way),
-        None => 0,
-    };
-    if from <= order.stat.size { from } else { 0 }
-}
-
-fn identity(stat: FileStat) -> String {
-    format!("{} {} ", stat.size, stat.modified.unwrap_or(0))
-}
-
-/// Records the source file on the partial file. Returns whether the file system supports this.
-fn mark(file: &File, stat: FileStat, whole: Option<u64>) -> bool {
-    let whole = whole.map_or(String::new(), |whole| whole.to_string());
-    let text = format!("{}{whole}", identity(stat));
-    fsetxattr(file, SOURCE, text.as_bytes(), XattrFlags::empty()).is_ok()
-}
-
-fn read_mark(file: &File) -> Option<String> {
-    let mut text = [0u8; 128];
-    let len = fgetxattr(file, SOURCE, text.as_mut_slice()).ok()?;
-    String::from_utf8(text.get(..len)?.to_vec()).ok()
 }
 
 /// Converts nanoseconds since 1970.

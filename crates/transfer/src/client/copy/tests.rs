@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::{
+    collections::HashSet,
     fs,
     path::{Path, PathBuf},
     time::{Duration, UNIX_EPOCH},
@@ -13,15 +14,15 @@ use crate::client::{
     testkit::{Served, noise},
 };
 
-const SIZE: usize = 5_000_003;
+pub(super) const SIZE: usize = 5_000_003;
 
-fn set_time(path: &Path, seconds: u64) {
+pub(super) fn set_time(path: &Path, seconds: u64) {
     let file = fs::File::options().write(true).open(path).unwrap();
     file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds))
         .unwrap();
 }
 
-fn names(folder: &Path) -> Vec<String> {
+pub(super) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -30,12 +31,27 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-fn get(connection: &mut Connection, to: &Path, verify: bool) -> Result<Copied, CopyError> {
+pub(super) fn get(
+    connection: &mut Connection,
+    to: &Path,
+    verify: bool,
+) -> Result<Copied, CopyError> {
+    get_among(connection, to, verify, &HashSet::new())
+}
+
+/// The same, in a run that creates `targets`.
+pub(super) fn get_among(
+    connection: &mut Connection,
+    to: &Path,
+    verify: bool,
+    targets: &HashSet<PathBuf>,
+) -> Result<Copied, CopyError> {
     let stat = connection.stat("A.BIN").unwrap();
     let order = Fetch {
         path: "A.BIN",
         stat,
         to,
+        targets,
         resume: false,
         verify,
     };
@@ -53,7 +69,7 @@ fn put(connection: &mut Connection, from: &Path) -> Result<Copied, CopyError> {
     store(connection, &order, &mut |_| {})
 }
 
-fn local_folder() -> (tempfile::TempDir, PathBuf) {
+pub(super) fn local_folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.bin");
     (folder, file)
