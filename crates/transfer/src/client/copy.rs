@@ -1,5 +1,6 @@
 //! Copies that leave no partial file under the final name and can be resumed.
 
+mod destination;
 mod fetch;
 mod part;
 mod store;

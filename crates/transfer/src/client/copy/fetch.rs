@@ -10,7 +10,9 @@ use std::{
 use coax_client::{CopySpec, FileStat, Operation};
 
 use super::{
-    Copied, CopyError, Fault, Kept, local,
+    Copied, CopyError, Fault, Kept,
+    destination::Destination,
+    local,
     part::{claim, mark, resume_point, unmark},
 };
 use crate::client::{
@@ -48,7 +50,13 @@ pub fn fetch(
     order: &Fetch<'_>,
     watch: &mut dyn FnMut(u64),
 ) -> Result<Copied, CopyError> {
+    let destination = Destination::resolve(order.to)?;
+    let order = &Fetch {
+        to: &destination.path,
+        ..order.clone()
+    };
     let part = Part::open(connection, order)?;
+    destination.protect(&part.file);
     let from = part.from;
     let mut end = FileEnd::new(
         part.file.try_clone().map_err(|e| local(&part.path, &e))?,
@@ -66,7 +74,7 @@ pub fn fetch(
     if let Err(error) = run {
         return Err(part.keep(order, end.whole(), error.into()));
     }
-    match part.settle(connection, order) {
+    match part.settle(connection, order, &destination) {
         Ok(bytes) => Ok(Copied {
             bytes,
             resumed_from: from,
@@ -93,7 +101,12 @@ impl Part {
     }
 
     /// Final steps after the last byte: checks, times, rename.
-    fn settle(&self, connection: &mut Connection, order: &Fetch<'_>) -> Result<u64, Fault> {
+    fn settle(
+        &self,
+        connection: &mut Connection,
+        order: &Fetch<'_>,
+        destination: &Destination,
+    ) -> Result<u64, Fault> {
         let found = self.file.metadata();
         let copied = found.map_err(|error| local(&self.path, &error))?.len();
         let mut stat = order.stat;
@@ -111,6 +124,7 @@ impl Part {
             self.verify(connection, order)?;
         }
         unmark(&self.file);
+        destination.keep_mode(&self.file);
         if let Some(modified) = order.stat.modified.and_then(system_time) {
             // A file system without such times keeps the data.
             let _ = self.file.set_times(FileTimes::new().set_modified(modified));

@@ -1,7 +1,7 @@
 //! What a copy from the server does to local files, against a server in this process.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
-use std::{collections::HashSet, fs};
+use std::{collections::HashSet, fs, os::unix::fs::PermissionsExt};
 
 use super::{
     tests::{SIZE, get, local_folder, names},
@@ -61,4 +61,51 @@ fn a_target_of_the_same_run_is_no_partial_file() {
         seen
     };
     assert!(!watch_for_it(&mut served.connect().unwrap()));
+}
+
+#[test]
+fn a_symbolic_link_stays_and_the_file_behind_it_is_replaced() {
+    let served = Served::start("", None);
+    fs::write(served.folder().join("A.BIN"), noise(70_000)).unwrap();
+    let (folder, to) = local_folder();
+    let real = folder.path().join("real");
+    fs::write(&real, "old").unwrap();
+    std::os::unix::fs::symlink("real", &to).unwrap();
+    get(&mut served.connect().unwrap(), &to, false).unwrap();
+    assert!(to.is_symlink());
+    assert!(fs::read(&real).unwrap() == noise(70_000));
+    assert_eq!(names(folder.path()), ["a.bin", "real"]);
+}
+
+#[test]
+fn a_replaced_file_keeps_its_mode() {
+    let served = Served::start("", None);
+    fs::write(served.folder().join("A.BIN"), "new").unwrap();
+    let (_folder, to) = local_folder();
+    fs::write(&to, "old").unwrap();
+    for mode in [0o751, 0o400] {
+        fs::set_permissions(&to, fs::Permissions::from_mode(mode)).unwrap();
+        get(&mut served.connect().unwrap(), &to, false).unwrap();
+        let found = fs::metadata(&to).unwrap().permissions().mode();
+        assert_eq!(found & 0o7777, mode);
+        assert_eq!(fs::read(&to).unwrap(), b"new");
+    }
+}
+
+#[test]
+fn a_pipe_a_folder_and_a_link_to_nothing_are_refused_as_targets() {
+    let served = Served::start("", None);
+    fs::write(served.folder().join("A.BIN"), "new").unwrap();
+    let (folder, to) = local_folder();
+    let at = |name: &str| folder.path().join(name);
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &to, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    fs::create_dir(at("folder")).unwrap();
+    std::os::unix::fs::symlink("nothing", at("link")).unwrap();
+    let mut connection = served.connect().unwrap();
+    let mut refused = |to: &Path| get(&mut connection, to, false).unwrap_err().to_string();
+    assert!(refused(&to).contains("write - to copy to standard output"));
+    assert!(refused(&at("folder")).ends_with("is a folder"));
+    assert!(refused(&at("link")).contains("does not exist"));
+    assert_eq!(names(folder.path()), ["a.bin", "folder", "link"]);
 }
