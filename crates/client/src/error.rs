@@ -105,6 +105,11 @@ pub enum Unfit {
     /// The dialect has no such request.
     #[error("{0} is beyond dialect {1}")]
     Beyond(&'static str, &'static str),
+    /// The file is too large for the size and offset fields of the profile's requests.
+    #[error(
+        "the file has 4 GiB or more, and this client's requests in dialect {0} have only 32 bits for its size"
+    )]
+    TooLarge(&'static str),
     /// The request is larger than the server's buffer.
     #[error("the request needs {needed} bytes and the server's buffer holds {room}")]
     NoRoom {

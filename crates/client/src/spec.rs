@@ -24,7 +24,8 @@ pub struct CopySpec {
     pub path: String,
     /// Start offset, bytes; more than 0 to resume an interrupted copy.
     pub from: u64,
-    /// The local file's length in a copy to the server; `None` copies until the end of the local data.
+    /// The local file's length in a copy to the server; `None` copies until the end of the local data. In a copy from
+    /// the server, the size from an earlier reply, if there is one: a size that the open reply cannot hold is an error.
     pub size: Option<u64>,
     /// The local file supports random access, and the kernel can send it.
     pub seekable: bool,
@@ -34,6 +35,9 @@ pub struct CopySpec {
     pub attributes: u16,
     /// What to do if the file exists.
     pub existing: Existing,
+    /// In a copy from the server: if its size came in a field of 32 bits, check with a read that the file ends there.
+    /// Servers before NT report the size modulo 4 GiB.
+    pub checks_end: bool,
     /// The number of the first request, where the profile has a list of sizes
     /// ([`BlockSize::Sizes`](coax_catalog::profile::BlockSize::Sizes)).
     pub first_request: u64,
@@ -51,6 +55,7 @@ impl CopySpec {
             modified: None,
             attributes: 0,
             existing: Existing::Keep,
+            checks_end: false,
             first_request: 0,
         }
     }

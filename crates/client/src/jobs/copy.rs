@@ -12,9 +12,9 @@ use super::{
 };
 use crate::{
     calls::Request,
-    error::Error,
+    error::{Error, Unfit},
     event::{Event, Outcome},
-    profile::{Profile, Step},
+    profile::Step,
     spec::{CopySpec, Direction},
 };
 use alloc::vec::Vec;
@@ -51,6 +51,8 @@ enum Mover {
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     size: Option<u64>,
+    /// The size came in a field of 32 bits.
+    narrow: bool,
     modified: Option<i64>,
     attributes: Option<u16>,
 }
@@ -77,6 +79,8 @@ pub(crate) struct Copy {
     reported: u64,
 }
 
+/// The largest size that fits into 32 bits. Servers also report it for larger files.
+const SIZE_LIMIT: u64 = 0xffff_ffff;
 /// Interval of progress events, bytes.
 const REPORT_EVERY: u64 = 1 << 18;
 
@@ -123,18 +127,28 @@ impl Copy {
         ))
     }
 
-    fn mover(&self, profile: &Profile) -> Result<Mover, Error> {
+    fn mover(&self, cx: &Context<'_>) -> Result<Mover, Error> {
         let fid = self.opened()?;
-        Ok(if self.to_server() {
-            Mover::Up(Upload::new(fid, &self.spec, &profile.write))
-        } else {
-            Mover::Down(Download::new(
-                fid,
-                &self.spec,
-                self.known.size,
-                &profile.read,
-            ))
-        })
+        if self.to_server() {
+            return Ok(Mover::Up(Upload::new(fid, &self.spec, &cx.profile.write)));
+        }
+        let checks_end = self.known.narrow && self.spec.checks_end;
+        let unknown = checks_end && self.known.size == Some(SIZE_LIMIT);
+        let expected = self.spec.size.filter(|_| self.known.narrow);
+        if unknown || expected.is_some_and(|size| size > SIZE_LIMIT) {
+            return Err(Unfit::TooLarge(cx.link.dialect.name).into());
+        }
+        let spec = CopySpec {
+            checks_end,
+            ..self.spec.clone()
+        };
+        let size = self.known.size;
+        Ok(Mover::Down(Download::new(
+            fid,
+            &spec,
+            size,
+            &cx.profile.read,
+        )))
     }
 
     /// Records the progress of the transfer, and reports it at intervals.
@@ -178,7 +192,7 @@ impl Job for Copy {
                     self.stage = Stage::Next;
                 }
                 Stage::Next => match self.next_step(cx) {
-                    Some(Step::Transfer) => self.stage = Stage::Moving(self.mover(cx.profile)?),
+                    Some(Step::Transfer) => self.stage = Stage::Moving(self.mover(cx)?),
                     Some(step) => {
                         if self.send_step(cx, step)? {
                             self.stage = Stage::Awaiting(step);

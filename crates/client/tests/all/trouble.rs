@@ -1,12 +1,13 @@
 //! Servers that refuse requests, stop replying, close the connection or send invalid data.
 
 use coax_client::{
-    Changed, CopySpec, Error, Event, JobId, Operation, Outcome,
+    Changed, CopySpec, Error, Event, JobId, Operation, Outcome, Unfit,
     profile::{Fact, Profile},
 };
 use coax_server::config::{Config, Signing};
 use coax_wire::{
     command,
+    dialect::Generation,
     header::{Flags, Flags2, Header},
     io::Writer,
     status::Status,
@@ -427,4 +428,37 @@ fn a_short_count_in_a_single_raw_write_reply_is_a_full_disk() {
         panic!("{error}");
     };
     assert_eq!((sent, taken), (1000, 10));
+}
+
+/// Offset of the size's lowest byte in the replies to OPEN and OPEN_ANDX ([MS-CIFS] 2.2.4.3.2, 2.2.4.41.2).
+const OPENED_SIZE: [(u8, usize); 2] = [(command::OPEN, 41), (command::OPEN_ANDX, 45)];
+
+#[test]
+fn a_size_modulo_four_gib_is_an_error_and_no_short_copy() {
+    for (generation, (command, at)) in [Generation::Core, Generation::Lanman1]
+        .into_iter()
+        .zip(OPENED_SIZE)
+    {
+        let config = Config {
+            max_generation: generation,
+            ..Config::default()
+        };
+        let mut pair = Pair::with(profile("modern"), config, |_| {});
+        pair.run(put(), &noise(LEN)).unwrap();
+        let get = |checks_end| {
+            Operation::Copy(CopySpec {
+                checks_end,
+                ..CopySpec::get("F.BIN")
+            })
+        };
+        pair.run(get(true), &[]).unwrap();
+        assert!(pair.local() == noise(LEN));
+        change(&mut pair, command, move |message| {
+            message[at..at + 4].copy_from_slice(&100u32.to_le_bytes());
+        });
+        pair.run(get(false), &[]).unwrap();
+        assert_eq!(pair.local().len(), 100);
+        let error = pair.run(get(true), &[]).unwrap_err();
+        assert!(matches!(error, Error::Unfit(Unfit::TooLarge(_))), "{error}");
+    }
 }

@@ -175,6 +175,7 @@ fn copy(path: String, local_len: u64, choices: &mut Choices<'_>) -> (CopySpec, u
         modified,
         attributes: u16::from(choices.u8()),
         existing: *choices.one_of(&[Existing::Replace, Existing::Keep, Existing::Resume]),
+        checks_end: bits & 0x40 != 0,
         first_request: if bits & 0x80 == 0 { 0 } else { u64::MAX },
     };
     (spec, bits)

@@ -18,6 +18,7 @@ use coax_wire::{
     smb::{negotiate::cap, read, read_andx, read_raw},
     time::Time,
 };
+use core::ops::Range;
 
 /// Files beyond this size need 64-bit offsets.
 const FOUR_GIB: u64 = 1 << 32;
@@ -52,6 +53,18 @@ pub(super) struct Download {
     /// A raw read was too slow once.
     raw_is_slow: bool,
     blocks: Blocks,
+    end_check: EndCheck,
+}
+
+/// Whether the file ends where a 32-bit size says.
+#[derive(Debug, PartialEq, Eq)]
+enum EndCheck {
+    /// The end is known, or not to be checked.
+    Settled,
+    /// A read at the end follows the data.
+    Due,
+    /// This read is outstanding.
+    Asked,
 }
 
 impl Download {
@@ -71,6 +84,10 @@ impl Download {
             doubt: false,
             raw_is_slow: false,
             blocks: Blocks::new(spec),
+            end_check: match spec.checks_end && size.is_some() {
+                true => EndCheck::Due,
+                false => EndCheck::Settled,
+            },
         }
     }
 
@@ -94,8 +111,34 @@ impl Download {
         let found = self.from.saturating_add(self.arrived);
         match self.size.map(|size| size.max(self.from)) {
             Some(expected) if expected != found => Err(Changed { expected, found }.into()),
-            _ => Ok(true),
+            _ if self.end_check == EndCheck::Settled => Ok(true),
+            _ => self.check_end(cx, found).map(|()| false),
         }
+    }
+
+    /// Reads one byte where the file should end.
+    fn check_end(&mut self, cx: &mut Context<'_>, end: u64) -> Result<(), Error> {
+        self.end_check = EndCheck::Asked;
+        let method = cx.suited(*cx.profile.read.otherwise);
+        let request = self.request(cx, method, end, 1)?;
+        let asked = Asked {
+            offset: end,
+            len: 1,
+            raw: false,
+            sent: cx.now,
+        };
+        self.asked.insert(self.mark, asked);
+        cx.send(request).map(drop)
+    }
+
+    /// Data after the end means that the size is only the lower 32 bits of the real one.
+    fn end_checked(&mut self, cx: &Context<'_>, reply: &Reply<'_>) -> Result<(), Error> {
+        self.end_check = EndCheck::Settled;
+        // Some servers refuse a read at the end.
+        if reply.status.is_ok() && !read_range(reply)?.is_empty() {
+            return Err(Unfit::TooLarge(cx.link.dialect.name).into());
+        }
+        Ok(())
     }
 
     /// Whether all data has been requested.
@@ -112,25 +155,13 @@ impl Download {
         let Some(asked) = self.asked.remove(&part) else {
             return Ok(());
         };
+        if self.end_check == EndCheck::Asked {
+            return self.end_checked(cx, reply);
+        }
         self.depth.answered(asked.sent, cx.now);
         let range = match reply.command {
             command::READ_RAW if asked.raw && reply.is_bare() => 0..reply.message.len(),
-            command::READ_ANDX => {
-                read_andx::Response::parse(&reply.ok()?)
-                    .map_err(reply.nonsense())?
-                    .data
-            }
-            command::READ => {
-                read::Response::parse(&reply.ok()?)
-                    .map_err(reply.nonsense())?
-                    .data
-            }
-            _ => {
-                reply.ok()?;
-                return Err(Error::Protocol(
-                    "an answer of another command than was asked",
-                ));
-            }
+            _ => read_range(reply)?,
         };
         let data = reply.message.get(range).unwrap_or_default();
         if data.len() > asked.len as usize {
@@ -291,6 +322,24 @@ impl Download {
         }
         .emit(&mut request.out);
         request
+    }
+}
+
+/// Where the data is in the reply to a plain read.
+fn read_range(reply: &Reply<'_>) -> Result<Range<usize>, Error> {
+    let block = reply.ok()?;
+    match reply.command {
+        command::READ_ANDX => {
+            let read = read_andx::Response::parse(&block).map_err(reply.nonsense())?;
+            Ok(read.data)
+        }
+        command::READ => {
+            let read = read::Response::parse(&block).map_err(reply.nonsense())?;
+            Ok(read.data)
+        }
+        _ => Err(Error::Protocol(
+            "an answer of another command than was asked",
+        )),
     }
 }
 

@@ -341,6 +341,7 @@ impl Copy {
                 let opened = nt_create_andx::Response::parse(block)?;
                 self.fid = Some(opened.fid);
                 self.known.size = Some(opened.size);
+                self.known.narrow = false;
                 self.known.modified = Some(opened.modified.unix_ns());
                 self.known.attributes = Some(opened.attributes as u16);
             }
@@ -351,6 +352,7 @@ impl Copy {
 
     fn learn(&mut self, cx: &Context<'_>, size: u32, modified: Utime, attributes: u16) {
         self.known.size = Some(u64::from(size));
+        self.known.narrow = true;
         self.known.attributes = Some(attributes);
         if modified.0 != 0 {
             self.known.modified = Some(modified.unix_ns(cx.link.zone));
@@ -360,6 +362,7 @@ impl Copy {
     fn learn_stat(&mut self, cx: &Context<'_>, reply: &Reply<'_>) -> Result<(), Error> {
         let info = stat::parse(cx, &reply.gathered.data).map_err(reply.nonsense())?;
         self.known.size = Some(info.size);
+        self.known.narrow = !cx.link.nt_smbs();
         self.known.modified = info.modified.or(self.known.modified);
         self.known.attributes = Some(info.attributes);
         Ok(())

@@ -313,6 +313,9 @@ fn unfit_hints(unfit: &Unfit) -> Vec<String> {
             }
         }
         Unfit::Beyond(..) => vec!["without --dialect a newer one may be agreed on".into()],
+        Unfit::TooLarge(_) => vec![
+            "--as modern without --dialect has 64 bits, if the server supports NT LM 0.12".into(),
+        ],
         Unfit::NoRoom { .. } => vec!["a shorter path, or another profile (--as), may fit".into()],
     }
 }

@@ -147,7 +147,10 @@ fn to_stdout(session: &mut Session, places: &[Location]) -> Result<Done, Stop> {
     let mut failures = Vec::new();
     for place in places {
         let mut end = InOrder::new(io::stdout(), "standard output");
-        let operation = Operation::Copy(CopySpec::get(place.path.as_str()));
+        let operation = Operation::Copy(CopySpec {
+            checks_end: true,
+            ..CopySpec::get(place.path.as_str())
+        });
         let run = session.connection.run(operation, &mut end);
         let finished = run.and_then(|_| {
             end.finish()

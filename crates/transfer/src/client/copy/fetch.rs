@@ -63,8 +63,11 @@ pub fn fetch(
         part.path.display().to_string(),
         from,
     );
+    let wide = connection.link().nt_smbs();
     let spec = CopySpec {
         from,
+        size: wide.then_some(order.stat.size),
+        checks_end: !wide,
         ..CopySpec::get(order.path)
     };
     watch(from);
@@ -72,7 +75,12 @@ pub fn fetch(
         watch(from.saturating_add(bytes));
     });
     if let Err(error) = run {
-        return Err(part.keep(order, end.whole(), error.into()));
+        let whole = match error.smb() {
+            // The size of these data belongs to no file: nothing to resume.
+            Some(coax_client::Error::Unfit(_)) => 0,
+            _ => end.whole(),
+        };
+        return Err(part.keep(order, whole, error.into()));
     }
     match part.settle(connection, order, &destination) {
         Ok(bytes) => Ok(Copied {

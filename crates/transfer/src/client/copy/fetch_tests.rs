@@ -3,12 +3,14 @@
 
 use std::{collections::HashSet, fs, os::unix::fs::PermissionsExt};
 
+use coax_catalog::clients;
+
 use super::{
     tests::{SIZE, get, local_folder, names},
     *,
 };
 use crate::client::{
-    Connection,
+    Connection, Options, open,
     testkit::{Served, noise},
 };
 
@@ -108,4 +110,30 @@ fn a_pipe_a_folder_and_a_link_to_nothing_are_refused_as_targets() {
     assert!(refused(&at("folder")).ends_with("is a folder"));
     assert!(refused(&at("link")).contains("does not exist"));
     assert_eq!(names(folder.path()), ["a.bin", "folder", "link"]);
+}
+
+#[test]
+fn a_file_whose_size_does_not_fit_is_refused_in_dialects_before_nt_and_by_old_redirectors() {
+    let served = Served::start("", None);
+    let remote = fs::File::create(served.folder().join("A.BIN")).unwrap();
+    remote.set_len((4 << 30) + 100).unwrap();
+    let (folder, to) = local_folder();
+    let lanman = |dialect| Options {
+        dialect: Some(dialect),
+        ..Options::default()
+    };
+    let ways = [
+        (clients::DEFAULT, lanman("PC NETWORK PROGRAM 1.0")),
+        (clients::DEFAULT, lanman("LANMAN1.0")),
+        (clients::DEFAULT, lanman("LM1.2X002")),
+        ("windows-98", Options::default()),
+    ];
+    for (name, options) in ways {
+        let profile = clients::by_name(name).unwrap();
+        let mut connection = open(&served.location(""), &profile, &options).unwrap();
+        let error = get(&mut connection, &to, false).unwrap_err();
+        assert!(error.to_string().contains("has 4 GiB or more"), "{error}");
+        assert!(error.kept.is_none());
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
 }
