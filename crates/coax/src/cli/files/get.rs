@@ -1,7 +1,7 @@
 //! `coax get`.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet, hash_map::Entry},
     fs::{self, FileTimes},
     io,
     path::{Path, PathBuf},
@@ -35,6 +35,30 @@ struct Item {
     remote: String,
     stat: FileStat,
     to: PathBuf,
+}
+
+/// The local files that a run creates, and the file on the server that each one comes from.
+#[derive(Debug, Default)]
+struct Targets(HashMap<PathBuf, String>);
+
+impl Targets {
+    /// Records a copy.
+    ///
+    /// # Errors
+    /// The path of the file that is already copied to the same place.
+    fn add(&mut self, to: &Path, remote: &str) -> Result<(), &str> {
+        match self.0.entry(final_path(to)) {
+            Entry::Vacant(entry) => {
+                entry.insert(remote.into());
+                Ok(())
+            }
+            Entry::Occupied(entry) => Err(entry.into_mut()),
+        }
+    }
+
+    fn paths(self) -> HashSet<PathBuf> {
+        self.0.into_keys().collect()
+    }
 }
 
 /// What a run of copies came to.
@@ -119,9 +143,20 @@ pub fn get(args: &GetArgs) -> Result<Done, Stop> {
         return to_stdout(&mut session, &places);
     }
     let mut tally = Tally::default();
-    let items = plan(&mut session, &places, Path::new(&local), args, &mut tally)?;
-    let shown = copy_all(&mut session, items, args, &mut tally);
+    let (items, targets) = plan(&mut session, &places, Path::new(&local), args, &mut tally)?;
+    let options = Options {
+        args,
+        targets: targets.paths(),
+    };
+    let shown = copy_all(&mut session, items, &options, &mut tally);
     Ok(tally.done(began, shown))
+}
+
+/// What holds for all copies of a run.
+struct Options<'a> {
+    args: &'a GetArgs,
+    /// All local files that the run creates.
+    targets: HashSet<PathBuf>,
 }
 
 /// Which arguments are on a server, and the one that is not.
@@ -173,7 +208,7 @@ fn plan(
     local: &Path,
     args: &GetArgs,
     tally: &mut Tally,
-) -> Result<Vec<Item>, Stop> {
+) -> Result<(Vec<Item>, Targets), Stop> {
     let into_folder = local.is_dir();
     let several = places.len() > 1 || places.iter().any(Location::has_wildcards);
     if several && !into_folder {
@@ -182,12 +217,13 @@ fn plan(
             local.display()
         )));
     }
-    let mut items = Vec::new();
+    let (mut items, mut targets) = (Vec::new(), Targets::default());
     for place in places {
         let mut walk = Walk {
             session,
             args,
             items: &mut items,
+            targets: &mut targets,
             tally,
         };
         if place.has_wildcards() {
@@ -196,13 +232,14 @@ fn plan(
             walk.single(place, local, into_folder);
         }
     }
-    Ok(items)
+    Ok((items, targets))
 }
 
 struct Walk<'a> {
     session: &'a mut Session,
     args: &'a GetArgs,
     items: &'a mut Vec<Item>,
+    targets: &'a mut Targets,
     tally: &'a mut Tally,
 }
 
@@ -254,7 +291,7 @@ impl Walk<'_> {
     fn place(&mut self, remote: &str, stat: FileStat, to: PathBuf, depth: usize) {
         let remote = remote.to_owned();
         if !stat.is_directory() {
-            return self.items.push(Item { remote, stat, to });
+            return self.file(Item { remote, stat, to });
         }
         let place = self.session.location.with_path(remote.as_str());
         if !self.args.options.recursive {
@@ -291,6 +328,23 @@ impl Walk<'_> {
         }
     }
 
+    /// Of two files for one local name, the second would silently replace the first.
+    fn file(&mut self, item: Item) {
+        let url = |path: &str| self.session.location.with_path(path).to_string();
+        match self.targets.add(&item.to, &item.remote) {
+            Ok(()) => self.items.push(item),
+            Err(first) => {
+                let why = format!(
+                    "{} is already copied to {}: copy them one by one, or into different folders",
+                    url(first),
+                    item.to.display()
+                );
+                let failure = Failure::new(url(&item.remote), why);
+                self.tally.failures.push(failure);
+            }
+        }
+    }
+
     fn failed(&mut self, path: &str, error: &coax_transfer::client::Error) {
         let failure = self.session.failure(path, error);
         self.tally.failures.push(failure);
@@ -298,14 +352,18 @@ impl Walk<'_> {
 }
 
 /// Copies what was planned; whether a person watched.
-fn copy_all(session: &mut Session, items: Vec<Item>, args: &GetArgs, tally: &mut Tally) -> bool {
+fn copy_all(
+    session: &mut Session,
+    items: Vec<Item>,
+    options: &Options<'_>,
+    tally: &mut Tally,
+) -> bool {
     let total = items
         .iter()
         .filter(|item| !item.stat.is_directory())
         .map(|item| item.stat.size)
         .sum();
-    let targets = items.iter().map(|item| final_path(&item.to)).collect();
-    let mut progress = Progress::new(Some(total), args.common.json);
+    let mut progress = Progress::new(Some(total), options.args.common.json);
     for item in items {
         if session.is_over() {
             break;
@@ -313,7 +371,7 @@ fn copy_all(session: &mut Session, items: Vec<Item>, args: &GetArgs, tally: &mut
         if item.stat.is_directory() {
             set_folder_time(&item);
         } else {
-            copy_one(session, &item, &targets, args, &mut progress, tally);
+            copy_one(session, &item, options, &mut progress, tally);
         }
     }
     progress.clear();
@@ -323,13 +381,13 @@ fn copy_all(session: &mut Session, items: Vec<Item>, args: &GetArgs, tally: &mut
 fn copy_one(
     session: &mut Session,
     item: &Item,
-    targets: &HashSet<PathBuf>,
-    args: &GetArgs,
+    options: &Options<'_>,
     progress: &mut Progress,
     tally: &mut Tally,
 ) {
     let shown = item.to.display().to_string();
-    if args.options.no_clobber && item.to.exists() {
+    let choices = &options.args.options;
+    if choices.no_clobber && item.to.exists() {
         tally.skipped.push(shown);
         return;
     }
@@ -338,9 +396,9 @@ fn copy_one(
         path: &item.remote,
         stat: item.stat,
         to: &item.to,
-        targets,
-        resume: args.options.resume,
-        verify: args.options.verify,
+        targets: &options.targets,
+        resume: choices.resume,
+        verify: choices.verify,
     };
     let from = session.location.with_path(item.remote.as_str()).to_string();
     let began = Instant::now();
@@ -364,3 +422,6 @@ fn set_folder_time(item: &Item) {
             .and_then(|folder| folder.set_times(FileTimes::new().set_modified(time)));
     }
 }
+
+#[cfg(test)]
+mod tests;
