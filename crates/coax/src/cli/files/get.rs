@@ -144,7 +144,7 @@ pub fn get(args: &GetArgs) -> Result<Done, Stop> {
     }
     let mut tally = Tally::default();
     let (items, targets) = plan(&mut session, &places, Path::new(&local), args, &mut tally)?;
-    let options = Options {
+    let options = RunOptions {
         args,
         targets: targets.paths(),
     };
@@ -153,7 +153,7 @@ pub fn get(args: &GetArgs) -> Result<Done, Stop> {
 }
 
 /// What holds for all copies of a run.
-struct Options<'a> {
+struct RunOptions<'a> {
     args: &'a GetArgs,
     /// All local files that the run creates.
     targets: HashSet<PathBuf>,
@@ -355,7 +355,7 @@ impl Walk<'_> {
 fn copy_all(
     session: &mut Session,
     items: Vec<Item>,
-    options: &Options<'_>,
+    options: &RunOptions<'_>,
     tally: &mut Tally,
 ) -> bool {
     let total = items
@@ -381,7 +381,7 @@ fn copy_all(
 fn copy_one(
     session: &mut Session,
     item: &Item,
-    options: &Options<'_>,
+    options: &RunOptions<'_>,
     progress: &mut Progress,
     tally: &mut Tally,
 ) {
@@ -394,7 +394,6 @@ fn copy_one(
     progress.file(item.remote.rsplit('/').next().unwrap_or_default());
     let order = Fetch {
         path: &item.remote,
-        stat: item.stat,
         to: &item.to,
         targets: &options.targets,
         resume: choices.resume,

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use coax_client::{CopySpec, FileStat, Operation};
+use coax_client::{CopySpec, FileStat, Operation, Outcome};
 
 use super::{
     Copied, CopyError, Fault, Kept,
@@ -23,13 +23,14 @@ use crate::client::{
 /// Files of at least this size are checked for changes on the server after the copy.
 const WORTH_A_LOOK: u64 = 64 << 10;
 
+/// The steps of a DOS time stamp ([MS-CIFS] 2.2.1.4.1), which some replies have and others not.
+const COARSEST_NS: u64 = 2_000_000_000;
+
 /// A copy from the server to a file.
 #[derive(Clone, Debug)]
 pub struct Fetch<'a> {
     /// Path in the share.
     pub path: &'a str,
-    /// The file's metadata on the server.
-    pub stat: FileStat,
     /// The local file.
     pub to: &'a Path,
     /// The [`final_path`](super::final_path) of every file that the same run creates. None of them becomes a partial
@@ -55,7 +56,9 @@ pub fn fetch(
         to: &destination.path,
         ..order.clone()
     };
-    let part = Part::open(connection, order)?;
+    // Earlier metadata may be of another version of the file, and those of a list have a coarser time.
+    let stat = connection.stat(order.path)?;
+    let part = Part::open(connection, order, stat)?;
     destination.protect(&part.file);
     let from = part.from;
     let mut end = FileEnd::new(
@@ -66,7 +69,7 @@ pub fn fetch(
     let wide = connection.link().nt_smbs();
     let spec = CopySpec {
         from,
-        size: wide.then_some(order.stat.size),
+        size: wide.then_some(stat.size),
         checks_end: !wide,
         ..CopySpec::get(order.path)
     };
@@ -74,15 +77,19 @@ pub fn fetch(
     let run = connection.run_watched(Operation::Copy(spec), &mut end, &mut |bytes| {
         watch(from.saturating_add(bytes));
     });
-    if let Err(error) = run {
-        let whole = match error.smb() {
-            // The size of these data belongs to no file: nothing to resume.
-            Some(coax_client::Error::Unfit(_)) => 0,
-            _ => end.whole(),
-        };
-        return Err(part.keep(order, whole, error.into()));
-    }
-    match part.settle(connection, order, &destination) {
+    let opened = match run {
+        Ok(Outcome::Copied { modified, .. }) => modified,
+        Ok(_) => None,
+        Err(error) => {
+            let whole = match error.smb() {
+                // The size of these data belongs to no file: nothing to resume.
+                Some(coax_client::Error::Unfit(_)) => 0,
+                _ => end.whole(),
+            };
+            return Err(part.keep(whole, error.into()));
+        }
+    };
+    match part.settle(connection, order, &destination, opened) {
         Ok(bytes) => Ok(Copied {
             bytes,
             resumed_from: from,
@@ -96,16 +103,22 @@ struct Part {
     path: PathBuf,
     file: File,
     from: u64,
+    /// The source at the start of the copy.
+    stat: FileStat,
 }
 
 impl Part {
-    fn open(connection: &Connection, order: &Fetch<'_>) -> Result<Self, Fault> {
+    fn open(connection: &Connection, order: &Fetch<'_>, stat: FileStat) -> Result<Self, Fault> {
         let (path, file) = claim(order)?;
-        let len = file.metadata().map_err(|error| local(&path, &error))?.len();
-        let from = resume_point(&file, len, connection, order);
+        let from = resume_point(&file, connection, order, stat);
         file.set_len(from).map_err(|error| local(&path, &error))?;
-        mark(&file, order.stat, None);
-        Ok(Self { path, file, from })
+        mark(&file, stat, None);
+        Ok(Self {
+            path,
+            file,
+            from,
+            stat,
+        })
     }
 
     /// Final steps after the last byte: checks, times, rename.
@@ -114,18 +127,20 @@ impl Part {
         connection: &mut Connection,
         order: &Fetch<'_>,
         destination: &Destination,
+        opened: Option<i64>,
     ) -> Result<u64, Fault> {
         let found = self.file.metadata();
         let copied = found.map_err(|error| local(&self.path, &error))?.len();
-        let mut stat = order.stat;
-        if stat.size >= WORTH_A_LOOK || copied != stat.size {
-            stat = connection.stat(order.path)?;
+        let begun = self.stat;
+        let other = opened.is_some_and(|opened| differ(opened, begun.modified));
+        if begun.size >= WORTH_A_LOOK || copied != begun.size || other {
+            let now = connection.stat(order.path)?;
+            if (now.size, now.modified) != (begun.size, begun.modified) {
+                return Err(Fault::Changed);
+            }
         }
-        if (stat.size, stat.modified) != (order.stat.size, order.stat.modified) {
-            return Err(Fault::Changed);
-        }
-        if copied != stat.size {
-            let expected = stat.size;
+        if copied != begun.size {
+            let expected = begun.size;
             return Err(Fault::Size { copied, expected });
         }
         if order.verify {
@@ -133,7 +148,7 @@ impl Part {
         }
         unmark(&self.file);
         destination.keep_mode(&self.file);
-        if let Some(modified) = order.stat.modified.and_then(system_time) {
+        if let Some(modified) = begun.modified.and_then(system_time) {
             // A file system without such times keeps the data.
             let _ = self.file.set_times(FileTimes::new().set_modified(modified));
         }
@@ -151,17 +166,17 @@ impl Part {
         connection.run(get, &mut same)?;
         match (same.differs_at(), same.compared()) {
             (Some(at), _) => Err(Fault::Differs { at }),
-            (None, compared) if compared != order.stat.size => Err(Fault::Changed),
+            (None, compared) if compared != self.stat.size => Err(Fault::Changed),
             _ => Ok(()),
         }
     }
 
     /// Keeps the complete bytes of an interrupted copy so that it can be resumed.
-    fn keep(self, order: &Fetch<'_>, whole: u64, fault: Fault) -> CopyError {
+    fn keep(self, whole: u64, fault: Fault) -> CopyError {
         if whole == 0 || self.file.set_len(whole).is_err() {
             return self.drop_it(fault);
         }
-        let goes_on = mark(&self.file, order.stat, Some(whole));
+        let goes_on = mark(&self.file, self.stat, Some(whole));
         CopyError {
             fault,
             kept: Some(Kept {
@@ -178,6 +193,11 @@ impl Part {
         let _ = fs::remove_file(&self.path);
         fault.into()
     }
+}
+
+/// Whether two times are further apart than any server's steps.
+fn differ(opened: i64, begun: Option<i64>) -> bool {
+    begun.is_none_or(|begun| opened.abs_diff(begun) >= COARSEST_NS)
 }
 
 /// Converts nanoseconds since 1970.

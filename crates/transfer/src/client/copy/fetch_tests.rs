@@ -6,7 +6,7 @@ use std::{collections::HashSet, fs, os::unix::fs::PermissionsExt};
 use coax_catalog::clients;
 
 use super::{
-    tests::{SIZE, get, local_folder, names},
+    tests::{SIZE, get, local_folder, names, set_time},
     *,
 };
 use crate::client::{
@@ -52,7 +52,6 @@ fn a_target_of_the_same_run_is_no_partial_file() {
     let watch_for_it = |connection: &mut Connection| {
         let order = Fetch {
             path: "A.BIN",
-            stat: connection.stat("A.BIN").unwrap(),
             to: &to,
             targets: &targets,
             resume: true,
@@ -134,6 +133,30 @@ fn a_file_whose_size_does_not_fit_is_refused_in_dialects_before_nt_and_by_old_re
         let error = get(&mut connection, &to, false).unwrap_err();
         assert!(error.to_string().contains("has 4 GiB or more"), "{error}");
         assert!(error.kept.is_none());
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+}
+
+#[test]
+fn a_file_that_changes_after_the_copy_began_is_refused_whatever_its_size() {
+    let served = Served::start("", None);
+    let remote = served.folder().join("A.BIN");
+    for size in [3, SIZE] {
+        fs::write(&remote, noise(size)).unwrap();
+        set_time(&remote, 800_000_000);
+        let (folder, to) = local_folder();
+        let order = Fetch {
+            path: "A.BIN",
+            to: &to,
+            targets: &HashSet::new(),
+            resume: false,
+            verify: false,
+        };
+        let mut connection = served.connect().unwrap();
+        let error = fetch(&mut connection, &order, &mut |_| {
+            set_time(&remote, 900_000_000);
+        });
+        assert!(matches!(error.unwrap_err().fault, Fault::Changed), "{size}");
         assert_eq!(names(folder.path()), [""; 0]);
     }
 }

@@ -90,14 +90,15 @@ pub fn final_path(to: &Path) -> PathBuf {
 /// Where to resume: after the complete bytes of the partial file if its mark matches the source file.
 pub(super) fn resume_point(
     file: &File,
-    len: u64,
     connection: &Connection,
     order: &Fetch<'_>,
+    stat: FileStat,
 ) -> u64 {
+    let len = file.metadata().map_or(0, |metadata| metadata.len());
     let under_way = reads_under_way(connection.profile());
     let mark = read_mark(file);
     let known = mark.as_deref().and_then(|mark| {
-        let rest = mark.strip_prefix(&identity(order.stat))?;
+        let rest = mark.strip_prefix(&identity(stat))?;
         Some(rest.trim().parse::<u64>().ok())
     });
     let from = match known {
@@ -106,7 +107,7 @@ pub(super) fn resume_point(
         None if order.resume => len.saturating_sub(under_way),
         None => 0,
     };
-    if from <= order.stat.size { from } else { 0 }
+    if from <= stat.size { from } else { 0 }
 }
 
 fn identity(stat: FileStat) -> String {

@@ -46,10 +46,8 @@ pub(super) fn get_among(
     verify: bool,
     targets: &HashSet<PathBuf>,
 ) -> Result<Copied, CopyError> {
-    let stat = connection.stat("A.BIN").unwrap();
     let order = Fetch {
         path: "A.BIN",
-        stat,
         to,
         targets,
         resume: false,

@@ -1,5 +1,5 @@
 //! `coax get` from a server in this process.
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use clap::Parser;
 use coax_transfer::client::testkit::Served;
@@ -63,5 +63,61 @@ fn a_file_and_another_with_its_partial_files_name_are_both_copied() {
         for name in ["x", "x.part"] {
             assert_eq!(fs::read(to.path().join(name)).unwrap(), name.as_bytes());
         }
+    }
+}
+
+fn planned(args: &GetArgs) -> (Session, Vec<Item>, RunOptions<'_>) {
+    let (places, local) = split(&args.places).unwrap();
+    let mut session = Session::open(places.first().unwrap(), &args.common).unwrap();
+    let mut tally = Tally::default();
+    let (items, targets) =
+        plan(&mut session, &places, Path::new(&local), args, &mut tally).unwrap();
+    let targets = targets.paths();
+    (session, items, RunOptions { args, targets })
+}
+
+fn set_time(path: &Path, seconds: u64) {
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds))
+        .unwrap();
+}
+
+fn seconds(path: &Path) -> u64 {
+    let modified = fs::metadata(path).unwrap().modified().unwrap();
+    modified.duration_since(UNIX_EPOCH).unwrap().as_secs()
+}
+
+#[test]
+fn a_file_that_changed_since_the_list_is_copied_with_its_new_date() {
+    let served = Served::start("", None);
+    let remote = served.folder().join("F.TXT");
+    fs::write(&remote, "old").unwrap();
+    set_time(&remote, 800_000_000);
+    let to = tempfile::tempdir().unwrap();
+    let args = arguments(&served, &[], &["*"], to.path());
+    let (mut session, items, options) = planned(&args);
+    fs::write(&remote, "new and longer").unwrap();
+    set_time(&remote, 900_000_000);
+    let mut tally = Tally::default();
+    copy_all(&mut session, items, &options, &mut tally);
+    let local = to.path().join("F.TXT");
+    assert!(tally.failures.is_empty(), "{:?}", tally.failures);
+    assert_eq!(fs::read(&local).unwrap(), b"new and longer");
+    assert_eq!(seconds(&local), 900_000_000);
+}
+
+#[test]
+fn a_pattern_copies_large_files_with_odd_seconds_in_every_dialect() {
+    let served = Served::start("", None);
+    let remote = served.folder().join("F.BIN");
+    fs::write(&remote, [7; 70_000]).unwrap();
+    set_time(&remote, 800_000_001);
+    for dialect in ["core", "coreplus", "lanman1", "lanman2", "nt1"] {
+        let to = tempfile::tempdir().unwrap();
+        let args = arguments(&served, &["--dialect", dialect], &["*.*"], to.path());
+        let done = get(&args).unwrap();
+        assert_eq!(messages(&done), [""; 0], "{dialect}");
+        let local = to.path().join("F.BIN");
+        assert!(seconds(&local).abs_diff(800_000_001) < 2, "{dialect}");
     }
 }
