@@ -137,6 +137,7 @@ fn target(server: &str, share: &str) -> Result<Target, Box<dyn Error>> {
         dialect: None,
         sign: false,
         entropy: [7; 24].into(), // a guest proves nothing; other users need random bytes
+        zone: Default::default(),
         filetime: 0,
     })
 }

@@ -33,7 +33,7 @@ pub struct Link {
     pub capabilities: u32,
     /// The server's session key of the negotiation.
     pub session_key: u32,
-    /// The server's time zone.
+    /// The server's time zone; this machine's if the dialect does not transmit it.
     pub zone: ZoneMinutesWest,
     /// Strings are UTF-16LE.
     pub unicode: bool,

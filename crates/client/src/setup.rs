@@ -192,7 +192,10 @@ impl Setup {
         };
         link.capabilities = if nt { response.capabilities } else { 0 };
         link.session_key = response.session_key;
-        link.zone = ZoneMinutesWest(response.time_zone);
+        link.zone = match dialect.shape {
+            NegotiateShape::Core => self.target.zone,
+            _ => ZoneMinutesWest(response.time_zone),
+        };
         link.unicode = both(cap::UNICODE, *wanted.unicode);
         link.nt_status = both(cap::NT_STATUS, *wanted.nt_status);
         link.extended_security = response.extended.is_some();

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use coax_logon::secret::{Secret, SecretBytes};
 use coax_netbios::Transport;
-use coax_wire::{codepage::CodePage, nbt::name::ScopedName};
+use coax_wire::{codepage::CodePage, nbt::name::ScopedName, time::ZoneMinutesWest};
 
 /// User and password.
 #[derive(Clone, Debug)]
@@ -43,6 +43,9 @@ pub struct Target {
     pub sign: bool,
     /// Random bytes for client challenge and session key.
     pub entropy: Secret<24>,
+    /// This machine's time zone. It stands for the server's where the dialect does not transmit it: Core clients and
+    /// servers exchange local times and take one zone for granted.
+    pub zone: ZoneMinutesWest,
     /// The present time for the log-on, 100 ns since 1601.
     pub filetime: u64,
 }

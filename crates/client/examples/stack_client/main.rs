@@ -284,6 +284,7 @@ fn target(job: &Job) -> Result<Target> {
         dialect: None,
         sign: false,
         entropy: entropy::<24>()?.into(),
+        zone: Default::default(),
         filetime: 0,
     })
 }

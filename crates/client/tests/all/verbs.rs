@@ -2,9 +2,9 @@
 
 use coax_client::{CopySpec, DiskSpace, Error, FileStat, Operation, Outcome};
 use coax_server::config::Config;
-use coax_wire::{dialect::Generation, status::Status};
+use coax_wire::{dialect::Generation, status::Status, time::ZoneMinutesWest};
 
-use crate::pair::{Pair, noise, profile};
+use crate::pair::{NOW, Pair, noise, profile};
 
 const GENERATIONS: [Generation; 6] = [
     Generation::Core,
@@ -223,5 +223,33 @@ fn the_shares_are_listed_in_every_generation() {
         shares.sort();
         let names: Vec<&str> = shares.iter().map(|share| share.0.as_str()).collect();
         assert_eq!(names, ["DISK", "IPC$"], "{generation:?}");
+    }
+}
+
+#[test]
+fn dates_are_in_the_servers_zone_and_in_core_in_this_machines() {
+    const NEW_YORK: i16 = 300;
+    for (generation, own) in [(Generation::Core, NEW_YORK), (Generation::Lanman1, 0)] {
+        let config = Config {
+            max_generation: generation,
+            time_zone_minutes: NEW_YORK,
+            ..Config::default()
+        };
+        let mut pair = Pair::with(profile("modern"), config, |target| {
+            target.zone = ZoneMinutesWest(own);
+        });
+        // The server's own date shows the zone of replies, and with it a date that was set the zone of requests.
+        for (modified, expected) in [
+            (None, NOW.0 as i64),
+            (Some(1_000_000_000_000_000_000), 1_000_000_000_000_000_000),
+        ] {
+            let put = CopySpec {
+                modified,
+                ..CopySpec::put("F.BIN", 3)
+            };
+            pair.run(Operation::Copy(put), &noise(3)).unwrap();
+            let found = stat(&mut pair, "F.BIN").unwrap().modified;
+            assert_eq!(found, Some(expected), "{generation:?}");
+        }
     }
 }

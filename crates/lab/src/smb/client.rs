@@ -393,6 +393,7 @@ fn target(transport: Transport, client: u16) -> Target {
         dialect: None,
         sign: false,
         entropy: [7; 24].into(),
+        zone: Default::default(),
         filetime: FileTime::from(clock(Time(0))).0,
     }
 }

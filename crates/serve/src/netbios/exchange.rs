@@ -303,6 +303,7 @@ impl Connection {
             dialect: None,
             sign: false,
             entropy: Secret::from(entropy),
+            zone: Default::default(),
             filetime: FileTime::from_unix_ns(now_ns).0,
         };
         let client = Client::new(host.clock.now(), profile, target);

@@ -18,7 +18,7 @@ use coax_wire::{
         session::Refusal,
     },
     status::Status,
-    time::FileTime,
+    time::{FileTime, ZoneMinutesWest},
 };
 
 use super::{Attempt, Connection, Error, Location, socket::Socket, url::Via};
@@ -323,6 +323,7 @@ impl Dialler<'_> {
             dialect: options.dialect,
             sign: options.sign,
             entropy: entropy()?,
+            zone: ZoneMinutesWest(coax_clock::zone_minutes_west()),
             filetime: filetime(),
         };
         Connection::begin(socket, self.profile, target, options.record)

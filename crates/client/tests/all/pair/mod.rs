@@ -172,6 +172,7 @@ pub fn target(profile: &Profile, share: &str) -> Target {
         dialect: None,
         sign: false,
         entropy: [7; 24].into(),
+        zone: Default::default(),
         filetime: 0,
     }
 }
