@@ -11,6 +11,7 @@ mod ci;
 mod commands_page;
 mod decode;
 mod explain;
+mod get;
 mod lab;
 mod manual;
 mod memory;

@@ -180,18 +180,14 @@ fn split(arguments: &[String]) -> Result<(Vec<Location>, String), Stop> {
 
 fn to_stdout(session: &mut Session, places: &[Location]) -> Result<Done, Stop> {
     let mut failures = Vec::new();
+    let mut out = Output::default();
     for place in places {
-        let mut end = InOrder::new(io::stdout(), "standard output");
-        let operation = Operation::Copy(CopySpec {
-            checks_end: true,
-            ..CopySpec::get(place.path.as_str())
-        });
-        let run = session.connection.run(operation, &mut end);
-        let finished = run.and_then(|_| {
-            end.finish()
-                .map_err(|error| coax_client::Error::Local(error).into())
-        });
-        if let Err(error) = finished {
+        let run = stream(session, place, &mut out);
+        if out.closed {
+            // The reader has what it wanted.
+            break;
+        }
+        if let Err(error) = run {
             failures.push(session.failure(&place.path, &error));
         }
     }
@@ -199,6 +195,57 @@ fn to_stdout(session: &mut Session, places: &[Location]) -> Result<Done, Stop> {
         failures,
         ..Done::default()
     })
+}
+
+fn stream(
+    session: &mut Session,
+    place: &Location,
+    out: &mut Output,
+) -> Result<(), coax_transfer::client::Error> {
+    let mut end = InOrder::new(out, "standard output");
+    let operation = Operation::Copy(CopySpec {
+        checks_end: true,
+        ..CopySpec::get(place.path.as_str())
+    });
+    session.connection.run(operation, &mut end)?;
+    end.finish().map_err(coax_client::Error::Local)?;
+    Ok(())
+}
+
+/// Standard output, and whether its reader has closed it.
+#[derive(Debug)]
+struct Output {
+    to: io::Stdout,
+    closed: bool,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self {
+            to: io::stdout(),
+            closed: false,
+        }
+    }
+}
+
+impl Output {
+    fn note<T>(&mut self, written: io::Result<T>) -> io::Result<T> {
+        let error = written.as_ref().err();
+        self.closed |= error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
+        written
+    }
+}
+
+impl io::Write for Output {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(data);
+        self.note(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.to.flush();
+        self.note(flushed)
+    }
 }
 
 /// All files that are to be copied; folders are made on the way.
@@ -273,8 +320,12 @@ impl Walk<'_> {
         if into_folder {
             return self.take(&place.path, &name, stat, local, 0);
         }
-        let to = local.to_path_buf();
-        self.place(&place.path, stat, to, 0);
+        let names_folder = local.as_os_str().as_encoded_bytes().ends_with(b"/");
+        if names_folder && !stat.is_directory() {
+            let failure = Failure::new(local.display().to_string(), "this folder does not exist");
+            return self.tally.failures.push(failure);
+        }
+        self.place(&place.path, stat, local.to_path_buf(), 0);
     }
 
     /// Takes what the server calls `name` into a local folder.

@@ -60,6 +60,10 @@ fn claim_name(path: &Path, unmarked: bool) -> Result<Option<File>, Fault> {
             Ok(file) => (File::from(file), false),
             Err(_) => return Ok(None),
         },
+        Err(Errno::NOENT) => {
+            let folder = path.parent().unwrap_or(path).display();
+            return Err(Fault::Local(format!("the folder {folder} does not exist")));
+        }
         Err(error) => return Err(local(path, &io::Error::from(error))),
     };
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {

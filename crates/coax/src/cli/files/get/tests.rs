@@ -121,3 +121,21 @@ fn a_pattern_copies_large_files_with_odd_seconds_in_every_dialect() {
         assert!(seconds(&local).abs_diff(800_000_001) < 2, "{dialect}");
     }
 }
+
+#[test]
+fn a_missing_local_folder_is_named() {
+    let served = Served::start("", None);
+    fs::write(served.folder().join("F.TXT"), "text").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let why = |to: &str| {
+        let to = folder.path().join(to);
+        let done = get(&arguments(&served, &[], &["F.TXT"], &to)).unwrap();
+        messages(&done).concat()
+    };
+    let new = folder.path().join("new").display().to_string();
+    assert_eq!(
+        why("new/"),
+        format!("error: {new}/: this folder does not exist")
+    );
+    assert!(why("new/f").ends_with(&format!("the folder {new} does not exist")));
+}
