@@ -3,6 +3,7 @@
 use std::{
     fs::{self, File},
     io,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
@@ -19,6 +20,8 @@ use crate::client::Connection;
 const SOURCE: &str = "user.coax.source";
 /// Number of names for the partial file: `NAME.part`, `NAME.part2` ... `NAME.part9`.
 const NAMES: usize = 9;
+/// Attempts to open a name whose file other copies rename.
+const ATTEMPTS: usize = 4;
 /// Mode of a new file before the umask.
 const NEW_FILE: u32 = 0o666;
 
@@ -50,30 +53,76 @@ fn name(to: &Path, number: usize) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// What became of a name for the partial file.
+enum Claim {
+    /// The file is open and locked.
+    Ours(File),
+    /// The name belongs to something else.
+    Taken,
+    /// Another copy renamed or deleted the file meanwhile.
+    Gone,
+}
+
 /// `None` if the name belongs to something else. With `unmarked`, a file without a mark is a partial file too.
 fn claim_name(path: &Path, unmarked: bool) -> Result<Option<File>, Fault> {
-    let access = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let create = access | OFlags::CREATE | OFlags::EXCL;
-    let (file, is_new) = match rustix::fs::open(path, create, Mode::from_raw_mode(NEW_FILE)) {
-        Ok(file) => (File::from(file), true),
-        Err(Errno::EXIST) => match rustix::fs::open(path, access, Mode::empty()) {
-            Ok(file) => (File::from(file), false),
-            Err(_) => return Ok(None),
-        },
-        Err(Errno::NOENT) => {
-            let folder = path.parent().unwrap_or(path).display();
-            return Err(Fault::Local(format!("the folder {folder} does not exist")));
+    for _ in 0..ATTEMPTS {
+        match claim_once(path, unmarked)? {
+            Claim::Ours(file) => return Ok(Some(file)),
+            Claim::Taken => return Ok(None),
+            Claim::Gone => {}
         }
-        Err(error) => return Err(local(path, &io::Error::from(error))),
+    }
+    Err(Fault::Busy(path.display().to_string()))
+}
+
+fn claim_once(path: &Path, unmarked: bool) -> Result<Claim, Fault> {
+    let (file, is_new) = match open(path)? {
+        Ok(opened) => opened,
+        Err(Errno::NOENT) => return Ok(Claim::Gone),
+        Err(_) => return Ok(Claim::Taken),
     };
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return Ok(None);
+        return Ok(Claim::Taken);
     }
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Err(Fault::Busy(path.display().to_string()));
     }
+    // Before the lock, another copy may have given its complete file the final name.
+    if !is_at(&file, path) {
+        return Ok(Claim::Gone);
+    }
     let is_ours = is_new || unmarked || read_mark(&file).is_some();
-    Ok(is_ours.then_some(file))
+    Ok(if is_ours {
+        Claim::Ours(file)
+    } else {
+        Claim::Taken
+    })
+}
+
+/// Creates the file, or opens the existing one. Returns whether it is new; the inner error is of the existing one.
+fn open(path: &Path) -> Result<Result<(File, bool), Errno>, Fault> {
+    let access = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let create = access | OFlags::CREATE | OFlags::EXCL;
+    match rustix::fs::open(path, create, Mode::from_raw_mode(NEW_FILE)) {
+        Ok(file) => Ok(Ok((File::from(file), true))),
+        Err(Errno::EXIST) => {
+            let existing = rustix::fs::open(path, access, Mode::empty());
+            Ok(existing.map(|file| (File::from(file), false)))
+        }
+        Err(Errno::NOENT) => {
+            let folder = path.parent().unwrap_or(path).display();
+            Err(Fault::Local(format!("the folder {folder} does not exist")))
+        }
+        Err(error) => Err(local(path, &io::Error::from(error))),
+    }
+}
+
+/// Whether the path still leads to this file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    let at_path = fs::symlink_metadata(path).map(identity);
+    let own = file.metadata().map(identity);
+    matches!((at_path, own), (Ok(at_path), Ok(own)) if at_path == own)
 }
 
 /// The file that a copy to `to` replaces. Links are resolved, so that two spellings of one file compare equal.
@@ -134,4 +183,24 @@ fn read_mark(file: &File) -> Option<String> {
 /// Removes the mark. A file system without extended attributes has none.
 pub(super) fn unmark(file: &File) {
     let _ = fremovexattr(file, SOURCE);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_renamed_after_the_open_is_no_partial_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (part, complete) = (folder.path().join("f.part"), folder.path().join("f"));
+        let (first, is_new) = open(&part).unwrap().unwrap();
+        let (second, is_second_new) = open(&part).unwrap().unwrap();
+        assert!(is_new && !is_second_new && is_at(&second, &part));
+        fs::rename(&part, &complete).unwrap();
+        drop(first);
+        assert!(!is_at(&second, &part));
+        let third = claim_name(&part, false).unwrap().unwrap();
+        assert!(is_at(&third, &part) && !is_at(&second, &part));
+    }
 }
