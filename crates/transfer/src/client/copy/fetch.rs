@@ -7,7 +7,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use coax_client::{CopySpec, FileStat, Operation, Outcome};
+use coax_client::{CopySpec, Error as SmbError, FileStat, Operation, Outcome};
 
 use super::{
     Copied, CopyError, Fault, Kept,
@@ -16,7 +16,7 @@ use super::{
     part::{claim, mark, resume_point, unmark},
 };
 use crate::client::{
-    Connection,
+    Connection, Error,
     local::{Compare, FileEnd},
 };
 
@@ -66,13 +66,7 @@ pub fn fetch(
         part.path.display().to_string(),
         from,
     );
-    let wide = connection.link().nt_smbs();
-    let spec = CopySpec {
-        from,
-        size: wide.then_some(stat.size),
-        checks_end: !wide,
-        ..CopySpec::get(order.path)
-    };
+    let spec = spec(connection, order.path, from, stat);
     watch(from);
     let run = connection.run_watched(Operation::Copy(spec), &mut end, &mut |bytes| {
         watch(from.saturating_add(bytes));
@@ -80,14 +74,7 @@ pub fn fetch(
     let opened = match run {
         Ok(Outcome::Copied { modified, .. }) => modified,
         Ok(_) => None,
-        Err(error) => {
-            let whole = match error.smb() {
-                // The size of these data belongs to no file: nothing to resume.
-                Some(coax_client::Error::Unfit(_)) => 0,
-                _ => end.whole(),
-            };
-            return Err(part.keep(whole, error.into()));
-        }
+        Err(error) => return Err(part.keep(end.whole(), error.into())),
     };
     match part.settle(connection, order, &destination, opened) {
         Ok(bytes) => Ok(Copied {
@@ -96,6 +83,17 @@ pub fn fetch(
             verified: order.verify,
         }),
         Err(fault) => Err(part.drop_it(fault)),
+    }
+}
+
+/// A 64-bit size from the server reveals an open reply that cannot hold it; a 32-bit one must be checked.
+fn spec(connection: &Connection, path: &str, from: u64, stat: FileStat) -> CopySpec {
+    let wide = connection.link().nt_smbs();
+    CopySpec {
+        from,
+        size: wide.then_some(stat.size),
+        checks_end: !wide,
+        ..CopySpec::get(path)
     }
 }
 
@@ -173,7 +171,9 @@ impl Part {
 
     /// Keeps the complete bytes of an interrupted copy so that it can be resumed.
     fn keep(self, whole: u64, fault: Fault) -> CopyError {
-        if whole == 0 || self.file.set_len(whole).is_err() {
+        // Data that a wrong size cut belong to no file.
+        let is_unfit = matches!(&fault, Fault::Client(Error::Smb(SmbError::Unfit(_))));
+        if whole == 0 || is_unfit || self.file.set_len(whole).is_err() {
             return self.drop_it(fault);
         }
         let goes_on = mark(&self.file, self.stat, Some(whole));
