@@ -50,6 +50,8 @@ pub enum Reason {
     NoFiles,
     /// The share is not a printer.
     NotAPrinter,
+    /// The file is a print job, or a file beside those: nobody reads it from the printer's share.
+    PrintJob,
     /// A sharing violation with another open, of that connection if known.
     Sharing(Option<ConnId>),
     /// Another lock covers the range, of that connection if known.

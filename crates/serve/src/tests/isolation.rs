@@ -130,6 +130,29 @@ fn a_log_on_that_the_server_delays_is_answered_even_after_the_time_limit() {
 }
 
 #[test]
+fn a_tree_copy_does_not_follow_links_to_the_folders_around_it() {
+    let server = Fixture::start("security = share");
+    let folder = server.folder.path();
+    std::fs::create_dir_all(folder.join("LOOP/IN")).unwrap();
+    std::fs::write(folder.join("LOOP/IN/FILE.TXT"), b"copied").unwrap();
+    for link in ["LOOP/A", "LOOP/B", "LOOP/IN/UP"] {
+        let to = if link.ends_with("UP") { ".." } else { "." };
+        std::os::unix::fs::symlink(to, folder.join(link)).unwrap();
+    }
+    let mut client = server.direct();
+    client.use_the_share_as_lanman();
+    let mut copy = request(0x29, &[0xff, 0xff, 0x10, 0, 0x20, 0], b"LOOP\0OUT\0");
+    copy[24..26].copy_from_slice(&client.tid);
+    client.send(&copy);
+    let reply = client.receive();
+    assert_eq!((reply[4], reply[5]), (0x29, 0), "{reply:x?}");
+    let copied = std::fs::read(folder.join("OUT/IN/FILE.TXT")).unwrap();
+    assert_eq!(copied, b"copied");
+    let names = |path: &str| std::fs::read_dir(folder.join(path)).unwrap().count();
+    assert_eq!((names("OUT"), names("OUT/IN")), (1, 1));
+}
+
+#[test]
 fn a_client_beyond_the_limit_receives_an_smb_error() {
     let server = Fixture::start("max smbd processes = 1\nsecurity = share");
     let mut first = server.direct();

@@ -318,6 +318,7 @@ fn plain(reason: Reason) -> (&'static str, Option<&'static str>) {
             None,
         ),
         Reason::NoFiles => ("the share holds no files", None),
+        Reason::PrintJob => ("files of a printer's share can only be printed", None),
         Reason::NotAPrinter => ("the share is not a printer", Some("printable = yes")),
         Reason::Signature => (
             "the message's signature is wrong; it may have been altered on the way",

@@ -145,6 +145,19 @@ fn files_are_moved_into_a_folder_and_over_others_only_on_request() {
 }
 
 #[test]
+fn a_file_of_a_tree_replaces_one_whose_name_differs_in_case() {
+    let server = with_files(&["src/README.TXT", "dst/readme.txt"]);
+    let mut client = server.client(LANMAN);
+    copy(&mut client, c::COPY, 0x10, 0x20, ("src", "dst")).refused(Status::OBJECT_NAME_COLLISION);
+    copy(&mut client, c::COPY, 0x12, 0x20, ("src", "dst")).ok();
+    assert_eq!(
+        server.fs.contents("dst/readme.txt").unwrap(),
+        b"src/README.TXT"
+    );
+    assert!(server.fs.contents("dst/README.TXT").is_err());
+}
+
+#[test]
 fn an_unknown_second_tree_is_refused() {
     let server = with_files(&["A"]);
     let mut client = server.client(LANMAN);

@@ -39,6 +39,9 @@ pub fn create(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
         let opened = pipe::nt_open(call, &text)?;
         return Ok(created(&opened));
     }
+    if ops::print::is_printer(call) {
+        return Ok(created(&super::open::nt_print_job(call, &text)?));
+    }
     let wanted = parse_full_eas(request.eas)?;
     eas::check(&wanted)?;
     if !request.descriptor.is_empty() {

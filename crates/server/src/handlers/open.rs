@@ -270,6 +270,11 @@ pub fn create_temporary(call: &mut Call<'_>) -> Outcome {
     const ATTEMPTS: u64 = 100;
     let request = Create::parse(&call.block, call.unicode())?;
     let folder = call.text(request.path);
+    if crate::ops::print::is_printer(call) {
+        let fid = crate::ops::print::begin(call, &folder)?;
+        emit_create_temporary_response(fid, b"JOB", call.out());
+        return Ok(Flow::Done);
+    }
     let seed = call.now.0 / 1_000_000;
     for number in 0..ATTEMPTS {
         let name = alloc::format!("TMP{:05X}", seed.wrapping_add(number) & 0xf_ffff);
@@ -334,6 +339,20 @@ fn begin_print_job(call: &mut Call<'_>, request: &open_andx::Request<'_>) -> Out
     };
     response.emit(call.out());
     Ok(Flow::Done)
+}
+
+/// Begins a print job of an NT client.
+///
+/// # Errors
+/// Those of [`crate::ops::print::begin`].
+pub(super) fn nt_print_job(call: &mut Call<'_>, name: &str) -> Result<nt::Response> {
+    Ok(nt::Response {
+        fid: crate::ops::print::begin(call, name)?,
+        action: 2,
+        attributes: 0x80,
+        resource_type: 3,
+        ..nt::Response::default()
+    })
 }
 
 /// Access in the reply: 0 read, 1 write, 2 both.
@@ -418,14 +437,7 @@ pub fn nt_create_andx(call: &mut Call<'_>) -> Outcome {
     }
     let text = call.text(request.path);
     if crate::ops::print::is_printer(call) {
-        let response = nt::Response {
-            fid: crate::ops::print::begin(call, &text)?,
-            action: 2,
-            attributes: 0x80,
-            resource_type: 3,
-            ..nt::Response::default()
-        };
-        response.emit(call.out());
+        nt_print_job(call, &text)?.emit(call.out());
         return Ok(Flow::Done);
     }
     let spec = nt_spec(call, &request, &text)?;

@@ -181,3 +181,25 @@ fn deleting_a_missing_name_on_a_read_only_printer_reports_it_as_missing() {
         .refused(Status::ACCESS_DENIED);
     assert!(server.fs.contents("OTHER.PRN").is_ok());
 }
+
+#[test]
+fn nobody_reads_the_files_of_a_printers_share() {
+    let server = server(Access::Write);
+    server.fs.add_file("JOB-001.prn", b"another's job").unwrap();
+    let mut client = server.client("NT LM 0.12");
+    let data = client.header.tid;
+    client.connect_share("LASER");
+    let name = client.string("\\JOB-001.prn", 0);
+    let open_if_it_exists = [&[0; 12][..], &[1, 0], &[0; 14], &name].concat();
+    let opened = client.trans2(0, &open_if_it_exists, b"").ok();
+    let job = u16::from_le_bytes([opened.parameters[0], opened.parameters[1]]);
+    let read = [0xff, 0, job, 0, 0, 100, 100, 0, 0, 0];
+    let answer = client.request(c::READ_ANDX, &read, b"");
+    assert_ne!(answer.status(), 0, "a job cannot be read");
+    let mut bytes = client.string("\\JOB-001.prn", 32 + 1 + 6 + 2);
+    let second = client.string("\\STOLEN", 32 + 1 + 6 + 2 + bytes.len());
+    bytes.extend(second);
+    let copied = client.request(c::COPY, &[data.0, 0x10, 0], &bytes);
+    copied.refused(Status::ACCESS_DENIED);
+    assert!(server.fs.contents("STOLEN").is_err());
+}

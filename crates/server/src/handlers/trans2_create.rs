@@ -12,6 +12,7 @@ use crate::{
     ops::{
         close, eas, modify,
         open::{Action, OpenSpec, Opened, Opening, open},
+        print,
     },
 };
 use alloc::vec::Vec;
@@ -19,6 +20,7 @@ use coax_wire::{
     info::ea::{self, Ea},
     smb::trans2_open2::{Request, Response},
     status::Status,
+    time::Utime,
 };
 
 /// The extended attributes in the transaction's data; many clients send no list if they want none.
@@ -40,6 +42,9 @@ fn wanted_eas(whole: &Transaction) -> Result<Vec<Ea<'_>>> {
 pub fn open2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let request = Request::parse(&whole.parameters)?;
     let list = wanted_eas(whole)?;
+    if print::is_printer(call) {
+        return print_job(call, whole, &request);
+    }
     let path = client_path(call, whole.string(Request::PATH_AT), Wildcards::Refuse)?;
     if request.open_mode == 0 {
         return Err(Status::OBJECT_NAME_COLLISION.into());
@@ -62,6 +67,21 @@ pub fn open2(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
         access: request.access_mode.0,
         action: open_action(&opened),
         ea_size,
+    };
+    Ok(TransReply::new(response.to_vec(), Vec::new()).into())
+}
+
+/// Begins a print job.
+fn print_job(call: &mut Call<'_>, whole: &Transaction, request: &Request) -> Result<TransFlow> {
+    let name = call.text(whole.string(Request::PATH_AT));
+    let response = Response {
+        fid: print::begin(call, &name)?,
+        attributes: 0,
+        created: Utime(0),
+        size: 0,
+        access: request.access_mode.0,
+        action: 2,
+        ea_size: 0,
     };
     Ok(TransReply::new(response.to_vec(), Vec::new()).into())
 }

@@ -22,7 +22,7 @@ pub use spec::{IfExists, OpenSpec, Wanted};
 use super::{
     attributes::{self, Facts},
     locate::{Finder, Located},
-    modify,
+    modify, print,
 };
 use crate::{
     act::{Act, Deed},
@@ -90,6 +90,10 @@ const ATTEMPTS: usize = 4;
 /// As in [MS-CIFS] 3.3.5.51: collisions, missing names and paths, access, sharing.
 pub fn open(call: &mut Call<'_>, spec: &OpenSpec) -> Result<Opening> {
     check_cancelled(call)?;
+    // Each open of a printer's share begins a job ([`print::begin`]), and this is for files only, so that nobody reads another's.
+    if print::is_printer(call) {
+        return Err(Status::ACCESS_DENIED.because(Reason::PrintJob));
+    }
     if spec.path.kind() == &PathKind::Data && spec.wanted == Wanted::Directory {
         return Err(Status::NOT_A_DIRECTORY.into());
     }

@@ -30,7 +30,7 @@ use coax_wire::{
 };
 
 /// Extended attribute that contains the descriptor.
-const NAME: &str = "user.coax.sd";
+pub const NAME: &str = "user.coax.sd";
 /// Largest accepted descriptor, bytes: the limit of an extended attribute.
 const MAX_BYTES: usize = 60_000;
 
@@ -206,6 +206,19 @@ pub fn granted(call: &Call<'_>, vfs: &dyn Vfs, path: &str) -> Result<Option<u32>
     ];
     let lets = lets.iter().filter(|(has, _)| by_folder & has != 0);
     Ok(Some(lets.fold(own, |own, (_, lets)| own | lets)))
+}
+
+/// Refuses the request's user if the file at `path` has a descriptor that does not grant all of `wanted`.
+///
+/// # Errors
+/// `ACCESS_DENIED`; file system errors.
+pub fn require(call: &Call<'_>, vfs: &dyn Vfs, path: &str, wanted: u32) -> Result<()> {
+    match granted(call, vfs, path)? {
+        Some(granted) if granted & wanted != wanted => {
+            Err(Status::ACCESS_DENIED.because(Reason::Descriptor))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The rights that `descriptor` grants the request's user.

@@ -7,7 +7,7 @@ use super::place::{Place, READ, Step, check_cancelled, no_stream};
 use super::{
     Selection,
     claim::{Claimed, Wish, claim, release, too_late_to_park},
-    create::creating,
+    create::make_dir_at,
     matching::{NamePattern, folder_of, matches},
     rename::{Source, Target, check_replaceable, find_source, move_name, target_of},
 };
@@ -21,9 +21,14 @@ use crate::{
         attributes::{Attributes, SearchAttributes},
         path::{ClientPath, PathRules},
     },
-    ops::attributes::{self, Facts, parent_of},
+    ops::{
+        attributes::{self, Facts, parent_of},
+        print::is_printer,
+        security,
+    },
     reason::Reason,
-    vfs::{Kind, Stat, VfsError},
+    table::{LockRange, OpenId, access},
+    vfs::{FileId, Kind, Stat, VfsError},
 };
 use alloc::{
     string::{String, ToString},
@@ -112,6 +117,22 @@ pub enum Copied {
     Park(Park),
 }
 
+/// A folder of a tree copy.
+struct Folder {
+    from: String,
+    to: String,
+    /// It and the folders around it, to find symbolic links that lead back.
+    around: Vec<FileId>,
+}
+
+impl Folder {
+    fn inner(&self, from: String, to: String, id: FileId) -> Self {
+        let mut around = self.around.clone();
+        around.push(id);
+        Self { from, to, around }
+    }
+}
+
 /// Deepest tree copy, in folders.
 const MAX_DEPTH: usize = 64;
 
@@ -122,10 +143,15 @@ const MAX_DEPTH: usize = 64;
 /// The error of the first file that fails, and the work done before it.
 pub fn copy(call: &mut Call<'_>, spec: &CopySpec) -> core::result::Result<Copied, CopyFailure> {
     check_cancelled(call)?;
+    let from = Place::of(call)?;
+    // Nobody reads another's job, so no file leaves the folder of a printer.
+    if is_printer(call) && from.share.id != spec.target_place.share.id {
+        return Err(Status::ACCESS_DENIED.because(Reason::PrintJob).into());
+    }
     let mut copier = Copier {
         call,
         spec,
-        from: Place::of(call)?,
+        from,
         copied: 0,
         appends: false,
         at: None,
@@ -353,6 +379,7 @@ impl Copier<'_, '_> {
             true => Wish::MOVE_FROM,
             false => Wish::COPY_FROM,
         };
+        security::require(self.call, &*self.from.vfs, source.path, access::READ_DATA)?;
         let from = match claim(self.call, &self.from, object, wish)? {
             Claimed::Yes(open) => open,
             Claimed::Park(park) => return Ok(Step::Park(park)),
@@ -375,7 +402,9 @@ impl Copier<'_, '_> {
             unsynced.set(Some(error));
             Ok(())
         };
-        let copied = self.copy_claimed(source, (to, there), &finish);
+        let copied = self
+            .respect_locks(&self.from, (from, source.facts.size()), false)
+            .and_then(|()| self.copy_claimed(source, (to, there), &finish));
         if let Ok(Step::Done) = copied {
             self.record(source.path, to);
         }
@@ -426,9 +455,36 @@ impl Copier<'_, '_> {
             (_, Kind::Directory) => Status::FILE_IS_A_DIRECTORY.into(),
             (_, Kind::Special) => Status::ACCESS_DENIED.because(Reason::SpecialFile),
             _ if read_only => Status::ACCESS_DENIED.because(Reason::ReadOnlyFile),
-            _ if if_taken == IfTaken::Append => return self.append(&from, (to, &facts)),
-            _ => return self.copy_over(&from, (to, &facts), finish),
+            _ if if_taken == IfTaken::Append => {
+                security::require(self.call, &*place.vfs, to, access::APPEND_DATA)?;
+                return self.append(&from, (to, &facts));
+            }
+            _ => {
+                security::require(self.call, &*place.vfs, to, access::WRITE_DATA)?;
+                return self.copy_over(&from, (to, &facts), finish);
+            }
         })
+    }
+
+    /// Refuses to copy from or over bytes that another client has locked. `open` is the claim of a file of this size.
+    fn respect_locks(&self, place: &Place, (open, size): (OpenId, u64), write: bool) -> Result<()> {
+        let options = &place.share.options;
+        if !options.locking || !options.strict_locking || size == 0 {
+            return Ok(());
+        }
+        let pid = (self.call.header.pid.0 & 0xffff) as u16;
+        let range = LockRange {
+            offset: 0,
+            length: size,
+        };
+        let server = &self.call.conn.server;
+        match server.locked(|tables| tables.may_io(open, pid, range, write)) {
+            true => Ok(()),
+            false => {
+                let holder = server.locked(|tables| tables.io_lock_holder(open, pid, range, write));
+                Err(Status::FILE_LOCK_CONFLICT.because(Reason::Locked(holder)))
+            }
+        }
     }
 
     /// Copies a folder's contents into another, and creates that if it is missing (LAN Manager 2.0 extensions 5.3).
@@ -445,12 +501,17 @@ impl Copier<'_, '_> {
             }
         };
         self.check_outside(&item.path, &top)?;
-        let mut folders = Vec::from([(item.path.clone(), top, 0)]);
-        while let Some((from, to, depth)) = folders.pop() {
-            if depth > MAX_DEPTH {
+        let outermost = self.from.vfs.stat(&item.path)?.id;
+        let mut folders = Vec::from([Folder {
+            from: item.path.clone(),
+            to: top,
+            around: Vec::from([outermost]),
+        }]);
+        while let Some(folder) = folders.pop() {
+            if folder.around.len() > MAX_DEPTH {
                 return Err(Status::OBJECT_NAME_INVALID.into());
             }
-            self.copy_folder(&from, &to, depth, &mut folders)?;
+            self.copy_folder(&folder, &mut folders)?;
         }
         Ok(())
     }
@@ -464,52 +525,60 @@ impl Copier<'_, '_> {
         Ok(())
     }
 
-    fn copy_folder(
-        &mut self,
-        from: &str,
-        to: &str,
-        depth: usize,
-        folders: &mut Vec<(String, String, usize)>,
-    ) -> Result<()> {
+    fn copy_folder(&mut self, folder: &Folder, folders: &mut Vec<Folder>) -> Result<()> {
         let place = &self.spec.target_place;
-        for name in self.from.vfs.open_dir(from)?.names()? {
-            let (source, target) = (join(from, &name), join(to, &name));
+        for name in self.from.vfs.open_dir(&folder.from)?.names()? {
+            let source = join(&folder.from, &name);
             if self.from.finder(self.call).is_vetoed(&name) {
                 continue;
             }
             self.at = Some(source.clone());
-            place.finder(self.call).refuse_vetoed(&name)?;
+            let finder = place.finder(self.call);
+            finder.refuse_vetoed(&name)?;
             let stat = self.from.vfs.stat(&source)?;
+            // A file of this name in another case is the target, as for one file.
+            let target = join(&folder.to, &name);
+            let target = match finder.occupant(&target)? {
+                Some(real) => join(&folder.to, &real),
+                None => target,
+            };
             let there = place.vfs.stat(&target).ok();
             match stat.kind {
                 Kind::Special => {}
+                // A symbolic link to a folder around it leads back here without end.
+                Kind::Directory if folder.around.contains(&stat.id) => {}
                 Kind::Directory => {
                     if there.is_none() {
                         self.make_folder(&target)?;
                     }
-                    folders.push((source, target, depth.saturating_add(1)));
+                    folders.push(folder.inner(source, target, stat.id));
                 }
-                Kind::File => {
-                    let facts =
-                        attributes::facts_at(&*self.from.vfs, &self.from.share, &source, stat)?;
-                    let source = Source {
-                        path: &source,
-                        shown: &name,
-                        facts: &facts,
-                    };
-                    let step = self.copy_onto(&source, &target, there)?;
-                    too_late_to_park(self.call, step)?;
-                    self.copied = self.copied.saturating_add(1);
-                }
+                Kind::File => self.copy_inner((&source, &name, stat), &target, there)?,
             }
         }
         Ok(())
     }
 
+    /// Copies a file of a tree.
+    fn copy_inner(
+        &mut self,
+        (path, shown, stat): (&str, &str, Stat),
+        target: &str,
+        there: Option<Stat>,
+    ) -> Result<()> {
+        let facts = attributes::facts_at(&*self.from.vfs, &self.from.share, path, stat)?;
+        let source = Source {
+            path,
+            shown,
+            facts: &facts,
+        };
+        let step = self.copy_onto(&source, target, there)?;
+        too_late_to_park(self.call, step)?;
+        self.copied = self.copied.saturating_add(1);
+        Ok(())
+    }
+
     fn make_folder(&self, path: &str) -> Result<()> {
-        let place = &self.spec.target_place;
-        creating(self.call, place, path, Kind::Directory, || {
-            Ok(place.vfs.make_dir(path)?)
-        })
+        make_dir_at(self.call, &self.spec.target_place, path, &[])
     }
 }

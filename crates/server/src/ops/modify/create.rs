@@ -33,13 +33,26 @@ pub fn make_dir(call: &Call<'_>, path: &ClientPath, eas: &[Ea<'_>]) -> Result<()
         return Err(Status::OBJECT_NAME_COLLISION.into());
     }
     let path = finder.spelling(&located.path);
-    let described = security::of_folder_to_grow(call, &*place.vfs, parent_of(&path), true)?;
-    creating(call, &place, &path, Kind::Directory, || {
-        place.vfs.make_dir(&path)?;
+    make_dir_at(call, &place, &path, eas)
+}
+
+/// The same, of a path that is known to be free.
+///
+/// # Errors
+/// As [`make_dir`].
+pub(super) fn make_dir_at(
+    call: &Call<'_>,
+    place: &Place,
+    path: &str,
+    eas: &[Ea<'_>],
+) -> Result<()> {
+    let described = security::of_folder_to_grow(call, &*place.vfs, parent_of(path), true)?;
+    creating(call, place, path, Kind::Directory, || {
+        place.vfs.make_dir(path)?;
         if described.is_none() && eas.is_empty() {
             return Ok(());
         }
-        let dressed = open_base(&*place.vfs, &path)
+        let dressed = open_base(&*place.vfs, path)
             .map_err(Into::into)
             .and_then(|new| {
                 if let Some(folder) = &described {
@@ -48,7 +61,7 @@ pub fn make_dir(call: &Call<'_>, path: &ClientPath, eas: &[Ea<'_>]) -> Result<()
                 eas::set(call, &*new, eas)
             });
         if dressed.is_err() {
-            let _ = place.vfs.remove_dir(&path);
+            let _ = place.vfs.remove_dir(path);
         }
         dressed
     })

@@ -238,3 +238,51 @@ fn a_folder_whose_descriptor_denies_additions_refuses_new_files() {
     by_name.refused(Status::ACCESS_DENIED);
     assert!(server.fs.contents("d/new").is_err(), "no file may be left");
 }
+
+/// COPY within the tree with this open function.
+fn copy(client: &mut TestClient, function: u16, from: &str, to: &str) -> Answer {
+    let mut bytes = client.string(from, HEADER_LEN + 1 + 6 + 2);
+    let at = HEADER_LEN + 1 + 6 + 2 + bytes.len();
+    bytes.extend(client.string(to, at));
+    client.request(0x29, &[0xffff, function, 0], &bytes)
+}
+
+#[test]
+fn a_copy_needs_the_rights_to_read_its_source_and_to_write_its_target() {
+    let server = TestServer::new();
+    server.fs.add_file("own", b"own").unwrap();
+    let mut client = server.client(NT);
+    server.fs.add_file("secret", b"secret").unwrap();
+    let secret = fid(&client.nt_create("\\secret", right::ALL, OPEN).ok());
+    describe(&mut client, secret, 0, &[]);
+    client.close(secret).ok();
+    for (function, from, to) in [
+        (0x10, "\\secret", "\\stolen"),
+        (0x11, "\\secret", "\\own"),
+        (0x11, "\\own", "\\secret"),
+        (0x12, "\\own", "\\secret"),
+    ] {
+        copy(&mut client, function, from, to).refused(Status::ACCESS_DENIED);
+    }
+    assert!(server.fs.contents("stolen").is_err());
+    assert_eq!(server.fs.contents("own").unwrap(), b"own");
+    assert_eq!(server.fs.contents("secret").unwrap(), b"secret");
+}
+
+#[test]
+fn a_copied_file_gets_the_descriptor_of_its_folder_and_not_that_of_its_source() {
+    let server = TestServer::new();
+    let mut client = server.client(NT);
+    let source = fid(&client.nt_create("\\source", right::ALL, CREATE).ok());
+    describe(&mut client, source, 0, &[(Sid::everyone(), 0, right::READ)]);
+    client.close(source).ok();
+    let folder = fid(&client.nt_create("\\closed", right::ALL, CREATE_FOLDER).ok());
+    describe(&mut client, folder, 0, &[(Sid::everyone(), 0, right::READ)]);
+    copy(&mut client, 0x10, "\\source", "\\closed\\copy").refused(Status::ACCESS_DENIED);
+    assert!(server.fs.contents("closed/copy").is_err());
+    copy(&mut client, 0x10, "\\source", "\\copy").ok();
+    assert!(open(&mut client, "\\copy", WRITE_DATA).is_ok());
+    open(&mut client, "\\source", WRITE_DATA)
+        .unwrap_err()
+        .refused(Status::ACCESS_DENIED);
+}

@@ -14,6 +14,7 @@ use crate::{
             claim::{Wish, claiming},
             create::creating,
         },
+        security,
     },
     table::NotifyFilter,
     vfs::{Kind, OpenHow, SetTimes, Vfs, VfsError, VfsFile},
@@ -48,10 +49,13 @@ impl Copier<'_, '_> {
     /// Copies into a new file.
     pub(super) fn copy_new(&self, from: &Original<'_>, to: &str, finish: Finish<'_>) -> Result<()> {
         let place = &self.spec.target_place;
+        let folder = security::of_folder_to_grow(self.call, &*place.vfs, parent_of(to), false)?;
         creating(self.call, place, to, Kind::File, || {
             let file = place.vfs.open(to, CREATE)?.0;
+            let inherit = |folder| security::inherit(self.call, &*file, folder, false);
             let copied = self
                 .pour(from.file, &*file, 0)
+                .and_then(|()| folder.as_ref().map_or(Ok(()), inherit))
                 .and_then(|()| self.dress(from, &*file, to))
                 .and_then(|()| finish());
             if copied.is_err() {
@@ -72,6 +76,7 @@ impl Copier<'_, '_> {
         let object = (to, &there.stat);
         claiming(self.call, place, object, Wish::OVERWRITE, |open| {
             let file: Arc<dyn VfsFile> = place.vfs.open(to, WRITE)?.0;
+            self.respect_locks(place, (open, there.size()), true)?;
             let backup = self.back_up(&*file, to)?;
             let server = &self.call.conn.server;
             server.locked(|tables| tables.before_write(open));
@@ -100,6 +105,7 @@ impl Copier<'_, '_> {
         let place = &self.spec.target_place;
         claiming(self.call, place, (to, &there.stat), Wish::APPEND, |open| {
             let file: Arc<dyn VfsFile> = place.vfs.open(to, WRITE)?.0;
+            self.respect_locks(place, (open, there.size()), true)?;
             let (size, end) = self.end_of_text(&*file)?;
             let server = &self.call.conn.server;
             server.locked(|tables| tables.before_write(open));
@@ -178,7 +184,7 @@ impl Copier<'_, '_> {
         durability::after_copy(&self.spec.target_place.share.options, to)
     }
 
-    /// Copies the attributes, extended attributes and last write time.
+    /// Copies the attributes, extended attributes and last write time, not the descriptor: the target has its own.
     fn dress(&self, from: &Original<'_>, to: &dyn VfsFile, path: &str) -> Result<()> {
         let share = &self.spec.target_place.share;
         self.copy_eas(from.file, to)?;
@@ -196,7 +202,8 @@ impl Copier<'_, '_> {
             Err(VfsError::Unsupported) => Vec::new(),
             names => names?,
         };
-        for name in names.iter().filter(|name| *name != DosAttrib::NAME) {
+        let own = [DosAttrib::NAME, security::NAME];
+        for name in names.iter().filter(|name| !own.contains(&name.as_str())) {
             match to.set_attribute(name, &from.attribute(name)?) {
                 Err(VfsError::Unsupported) if self.spec.need_eas => {
                     return Err(Status::EAS_NOT_SUPPORTED.into());
