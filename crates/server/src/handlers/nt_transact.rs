@@ -40,7 +40,7 @@ pub fn create(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
         return Ok(created(&opened));
     }
     if ops::print::is_printer(call) {
-        return Ok(created(&super::open::nt_print_job(call, &text)?));
+        return Ok(created(&super::print::nt_begin(call, &text)?));
     }
     let wanted = parse_full_eas(request.eas)?;
     eas::check(&wanted)?;

@@ -341,20 +341,6 @@ fn begin_print_job(call: &mut Call<'_>, request: &open_andx::Request<'_>) -> Out
     Ok(Flow::Done)
 }
 
-/// Begins a print job of an NT client.
-///
-/// # Errors
-/// Those of [`crate::ops::print::begin`].
-pub(super) fn nt_print_job(call: &mut Call<'_>, name: &str) -> Result<nt::Response> {
-    Ok(nt::Response {
-        fid: crate::ops::print::begin(call, name)?,
-        action: 2,
-        attributes: 0x80,
-        resource_type: 3,
-        ..nt::Response::default()
-    })
-}
-
 /// Access in the reply: 0 read, 1 write, 2 both.
 pub(super) fn granted_mode(rights: u32) -> u16 {
     match (
@@ -437,7 +423,7 @@ pub fn nt_create_andx(call: &mut Call<'_>) -> Outcome {
     }
     let text = call.text(request.path);
     if crate::ops::print::is_printer(call) {
-        nt_print_job(call, &text)?.emit(call.out());
+        super::print::nt_begin(call, &text)?.emit(call.out());
         return Ok(Flow::Done);
     }
     let spec = nt_spec(call, &request, &text)?;

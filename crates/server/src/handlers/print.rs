@@ -11,7 +11,11 @@ use crate::{
     },
     reason::Reason,
 };
-use coax_wire::{header::Fid, smb::print, status::Status};
+use coax_wire::{
+    header::Fid,
+    smb::{nt_create_andx as nt, print},
+    status::Status,
+};
 
 /// OPEN_PRINT_FILE.
 pub fn open_print_file(call: &mut Call<'_>) -> Outcome {
@@ -58,6 +62,20 @@ fn must_be_printer(call: &Call<'_>) -> Result<()> {
     } else {
         Err(Status::BAD_DEVICE_TYPE.because(Reason::NotAPrinter))
     }
+}
+
+/// Begins a print job of an NT client.
+///
+/// # Errors
+/// Those of [`begin`].
+pub(super) fn nt_begin(call: &mut Call<'_>, name: &str) -> Result<nt::Response> {
+    Ok(nt::Response {
+        fid: begin(call, name)?,
+        action: 2,
+        attributes: 0x80,
+        resource_type: 3,
+        ..nt::Response::default()
+    })
 }
 
 #[cfg(test)]

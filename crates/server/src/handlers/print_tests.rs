@@ -192,7 +192,7 @@ fn nobody_reads_the_files_of_a_printers_share() {
     let name = client.string("\\JOB-001.prn", 0);
     let open_if_it_exists = [&[0; 12][..], &[1, 0], &[0; 14], &name].concat();
     let opened = client.trans2(0, &open_if_it_exists, b"").ok();
-    let job = u16::from_le_bytes([opened.parameters[0], opened.parameters[1]]);
+    let job = u16::from_le_bytes(*opened.parameters.first_chunk().unwrap());
     let read = [0xff, 0, job, 0, 0, 100, 100, 0, 0, 0];
     let answer = client.request(c::READ_ANDX, &read, b"");
     assert_ne!(answer.status(), 0, "a job cannot be read");

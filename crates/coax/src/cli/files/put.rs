@@ -375,7 +375,7 @@ fn copy_one(
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::panic)]
     use super::*;
     use clap::Parser;
     use coax_transfer::client::testkit::Served;
