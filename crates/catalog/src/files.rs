@@ -16,3 +16,10 @@ pub fn names(files: Files) -> alloc::string::String {
     let names: alloc::vec::Vec<&str> = files.iter().map(|(name, _)| *name).collect();
     names.join(", ")
 }
+
+/// The title of a file; empty if it has none.
+pub fn title(text: &str) -> alloc::string::String {
+    let table: toml::Table = toml::from_str(text).unwrap_or_default();
+    let title = table.get("title").and_then(toml::Value::as_str);
+    title.unwrap_or_default().into()
+}

@@ -8,14 +8,12 @@ use coax_wire::{
 };
 
 use early::Early;
+pub(crate) use early::{Captured, Place};
 
 /// The longest packet that is collected, bytes. No SMB1 message is longer.
 const MAX_PACKET: usize = 1 << 20;
 /// Bytes that are searched for the next message after a gap.
 const MAX_SEARCH: usize = 1 << 22;
-
-/// A frame's number and time.
-pub(crate) type Place = (u64, Time);
 
 /// What is known of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,14 +24,6 @@ enum State {
     Lost,
     /// It is none of session packets.
     Other,
-}
-
-/// The data of a segment: what was captured of it, how long it was, and the frame that has it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Captured<'a> {
-    pub(crate) data: &'a [u8],
-    pub(crate) len: usize,
-    pub(crate) place: Place,
 }
 
 /// A packet, and how many bytes of it the capture has.

@@ -1,6 +1,5 @@
 //! `coax ls get put rm mkdir rmdir mv stat shares`: files on servers, by profile.
 
-mod advice;
 pub(super) mod arguments;
 mod get;
 mod mv;
@@ -10,7 +9,6 @@ mod put;
 mod session;
 pub mod text;
 mod tree;
-mod waiting;
 
 use std::{io::Write as _, process::ExitCode};
 

@@ -2,12 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use super::{Captured, Place};
+use coax_wire::time::Time;
 
 /// Bytes that are kept of a stream.
 const MAX_BYTES: usize = 1 << 20;
 /// Segments that are kept of a stream: of a capture that has only headers, they have no bytes.
 pub(super) const MAX_SEGMENTS: usize = 4096;
+
+/// A frame's number and time.
+pub(crate) type Place = (u64, Time);
+
+/// The data of a segment: what was captured of it, how long it was, and the frame that has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Captured<'a> {
+    pub(crate) data: &'a [u8],
+    pub(crate) len: usize,
+    pub(crate) place: Place,
+}
 
 /// A segment that was kept.
 #[derive(Debug)]

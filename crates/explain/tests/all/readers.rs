@@ -39,7 +39,8 @@ fn files_from_before_version_2_3_and_those_of_a_patched_libpcap_are_read() {
     let all = sample();
     let before = essence(&of(&as_pcap(RAW_IP, &all, true, false)));
     // the two lengths the other way round
-    let old = pcap(&all, RAW_IP, |header| header[8..].rotate_left(4));
+    let mut old = pcap(&all, RAW_IP, |header| header[8..].rotate_left(4));
+    old[6..8].copy_from_slice(&2_u16.to_le_bytes());
     assert_eq!(essence(&of(&old)), before);
     // eight bytes more: interface, protocol, type, and one to align (magic A1B2CD34); microseconds
     let mut patched = pcap(&all, RAW_IP, |header| {

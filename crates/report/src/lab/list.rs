@@ -1,6 +1,6 @@
 //! What the lab's scenarios and copies can name: `coax lab list`.
 
-use coax_catalog::files::{self, Files};
+use coax_catalog::files::{self, Files, title};
 use serde_json::{Map, Value, json};
 
 use crate::nearest::unknown;
@@ -54,13 +54,6 @@ fn part((kind, option, files): &(&str, &str, Files)) -> String {
         .iter()
         .map(|(name, text)| format!("  {name:width$}  {}\n", title(text)));
     format!("{kind} ({option}):\n{}", lines.collect::<String>())
-}
-
-/// A file's title; every built-in file has one.
-fn title(text: &str) -> String {
-    let table: toml::Table = toml::from_str(text).unwrap_or_default();
-    let title = table.get("title").and_then(toml::Value::as_str);
-    title.unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

@@ -5,15 +5,35 @@ mod fetch;
 mod part;
 mod store;
 
-pub use fetch::{Fetch, fetch};
+pub use fetch::fetch;
 pub use part::final_path;
 pub use store::{Store, store};
 
-use std::{io, path::Path};
+use std::{
+    collections::HashSet,
+    io,
+    path::{Path, PathBuf},
+};
 
 use coax_client::profile::{BlockSize, Profile};
 
 use super::{Error, error::plain};
+
+/// A copy from the server to a file.
+#[derive(Clone, Debug)]
+pub struct Fetch<'a> {
+    /// Path in the share.
+    pub path: &'a str,
+    /// The local file.
+    pub to: &'a Path,
+    /// The [`final_path`](final_path) of every file that the same run creates. None of them becomes a partial
+    /// file.
+    pub targets: &'a HashSet<PathBuf>,
+    /// Resume a partial file even if nothing shows that it belongs to the same source file.
+    pub resume: bool,
+    /// Read the file again and compare.
+    pub verify: bool,
+}
 
 /// A completed copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,12 +7,11 @@ use coax_client::{Error as SmbError, profile::Profile};
 use zeroize::Zeroizing;
 
 use super::{
-    advice,
     arguments::Common,
     outcome::{Failure, Stop},
-    waiting::Waiting,
 };
 use crate::cli::{credentials::VARIABLE, nearest::unknown, prompt};
+use coax_report::client::{self as advice, waiting::Waiting};
 use coax_transfer::client::{
     Connection, Error, Location, Options,
     copy::{CopyError, Fault},
@@ -58,7 +57,12 @@ impl Session {
         };
         let location = with_password(location)?;
         let server = location.with_share("").to_string();
-        let waiting = Waiting::for_answer(server.trim_end_matches('/').into());
+        let waiting = Waiting::begin(move |seconds| {
+            let server = server.trim_end_matches('/');
+            eprintln!(
+                "note: {server} has not answered for {seconds} s; coax waits up to 45 s for an answer"
+            );
+        });
         let opened = coax_transfer::client::open(&location, &profile, &options);
         drop(waiting);
         match opened {

@@ -1,16 +1,15 @@
 //! Copies from the server. The data goes to a partial file, which is renamed to the final name when it is complete.
 
 use std::{
-    collections::HashSet,
     fs::{self, File, FileTimes},
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use coax_client::{CopySpec, Error as SmbError, FileStat, Operation, Outcome};
 
 use super::{
-    Copied, CopyError, Fault, Kept,
+    Copied, CopyError, Fault, Fetch, Kept,
     destination::Destination,
     local,
     part::{claim, mark, resume_point, unmark},
@@ -25,22 +24,6 @@ const WORTH_A_LOOK: u64 = 64 << 10;
 
 /// The steps of a DOS time stamp ([MS-CIFS] 2.2.1.4.1), which some replies have and others not.
 const COARSEST_NS: u64 = 2_000_000_000;
-
-/// A copy from the server to a file.
-#[derive(Clone, Debug)]
-pub struct Fetch<'a> {
-    /// Path in the share.
-    pub path: &'a str,
-    /// The local file.
-    pub to: &'a Path,
-    /// The [`final_path`](super::final_path) of every file that the same run creates. None of them becomes a partial
-    /// file.
-    pub targets: &'a HashSet<PathBuf>,
-    /// Resume a partial file even if nothing shows that it belongs to the same source file.
-    pub resume: bool,
-    /// Read the file again and compare.
-    pub verify: bool,
-}
 
 /// Copies a file from the server. `watch` gets the number of bytes received.
 ///

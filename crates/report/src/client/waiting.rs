@@ -1,4 +1,4 @@
-//! Says that a server takes long to answer, so that nobody looks at a silent terminal.
+//! Tells when a server takes long to answer, so that nobody looks at a silent terminal.
 
 use std::{
     sync::mpsc::{RecvTimeoutError, Sender, channel},
@@ -10,19 +10,16 @@ use std::{
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// While this exists, coax waits for a server.
+#[derive(Debug)]
 pub struct Waiting {
     /// The other end learns of its end.
     _over: Sender<()>,
 }
 
 impl Waiting {
-    /// Says after some seconds that `server` has not answered yet.
-    pub fn for_answer(server: String) -> Self {
-        Self::telling(SILENCE, move |seconds| {
-            eprintln!(
-                "note: {server} has not answered for {seconds} s; coax waits up to 45 s for an answer"
-            );
-        })
+    /// Calls `tell` with the seconds that have passed, if this still exists after some of them.
+    pub fn begin(tell: impl FnOnce(u64) + Send + 'static) -> Self {
+        Self::telling(SILENCE, tell)
     }
 
     fn telling(silence: Duration, tell: impl FnOnce(u64) + Send + 'static) -> Self {

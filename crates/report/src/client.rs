@@ -20,8 +20,9 @@ use coax_wire::{
 };
 
 mod probe;
+pub mod waiting;
 
-use super::text;
+use crate::digits::size;
 use coax_transfer::client::{
     Connection, Error, Location, Options, Via,
     copy::CopyError,
@@ -358,8 +359,8 @@ fn disk_full(connection: &mut Connection) -> Vec<String> {
     vec![match space {
         Some(space) => format!(
             "the server has {} free of {}",
-            text::size(space.free),
-            text::size(space.total)
+            size(space.free),
+            size(space.total)
         ),
         None => "make room on the server".into(),
     }]
@@ -408,11 +409,7 @@ pub fn kept(error: &CopyError) -> Option<String> {
     } else {
         "the same command with --resume goes on from there"
     };
-    Some(format!(
-        "{} are in {}: {how}",
-        text::size(kept.bytes),
-        kept.at
-    ))
+    Some(format!("{} are in {}: {how}", size(kept.bytes), kept.at))
 }
 
 #[cfg(test)]
