@@ -1,36 +1,9 @@
 //! Sizes, times and attributes for people.
 
-use std::time::Duration;
-
 use coax_client::FileStat;
 use coax_report::digits::grouped;
-pub use coax_report::digits::size;
+pub use coax_report::digits::{count, rate, size, span};
 use jiff::{Timestamp, tz::TimeZone};
-
-/// `11.2 MB/s`.
-pub fn rate(bytes: u64, time: Duration) -> String {
-    let per_second = bytes as f64 / time.as_secs_f64().max(1e-6);
-    if per_second < 1e5 {
-        format!("{:.1} kB/s", per_second / 1e3)
-    } else {
-        format!("{:.1} MB/s", per_second / 1e6)
-    }
-}
-
-/// `0.4 s`, `3:07`, `1:02:03`.
-pub fn span(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        0..60 => format!("{:.1} s", time.as_secs_f64()),
-        60..3600 => format!("{}:{:02}", seconds / 60, seconds % 60),
-        _ => format!(
-            "{}:{:02}:{:02}",
-            seconds / 3600,
-            seconds / 60 % 60,
-            seconds % 60
-        ),
-    }
-}
 
 /// A time in this machine's time zone, `1996-05-03 10:21:04`.
 pub fn local_time(ns: Option<i64>) -> String {
@@ -74,31 +47,9 @@ pub fn size_column(stat: &FileStat) -> String {
     }
 }
 
-/// `1 file`, `2 files`.
-pub fn count(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", grouped(number as u64))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_legible() {
-        assert_eq!(
-            [0, 999, 1000, 1_234_567].map(grouped),
-            ["0", "999", "1,000", "1,234,567"]
-        );
-        let seconds = [0.42, 187.0, 3723.0].map(|s| span(Duration::from_secs_f64(s)));
-        assert_eq!(seconds, ["0.4 s", "3:07", "1:02:03"]);
-        assert_eq!(rate(11_200_000, Duration::from_secs(1)), "11.2 MB/s");
-        assert_eq!(rate(14_300, Duration::from_secs(1)), "14.3 kB/s");
-        assert_eq!(
-            (count(1, "file"), count(0, "file")),
-            ("1 file".into(), "0 files".into())
-        );
-    }
 
     #[test]
     fn attributes_stand_in_their_places() {
