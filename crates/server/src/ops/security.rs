@@ -19,7 +19,7 @@ use crate::{
     error::{Because, Result},
     reason::Reason,
     session::Session,
-    share::Access,
+    share::{Access, Share},
     vfs::{Vfs, VfsError, VfsFile},
 };
 use alloc::{vec, vec::Vec};
@@ -87,7 +87,7 @@ pub fn set(call: &Call<'_>, fid: Fid, which: u32, bytes: &[u8]) -> Result<()> {
         None => default(call)?,
     };
     let merged = merged(whole, &given, which);
-    atomically(file, |file| keep(call, &**file, &merged))
+    atomically(file, |file| keep(&*call.share()?, &**file, &merged))
 }
 
 /// Sets the creator's descriptor on a new file.
@@ -115,7 +115,7 @@ pub fn set_new(call: &Call<'_>, file: &dyn VfsFile, bytes: &[u8]) -> Result<()> 
         Some(inherited) => inherited,
         None => default(call)?,
     };
-    keep(call, file, &merged(whole, &given, parts))
+    keep(&*call.share()?, file, &merged(whole, &given, parts))
 }
 
 /// Checks a descriptor before any change.
@@ -165,13 +165,14 @@ fn decoded(read: core::result::Result<Vec<u8>, VfsError>) -> Result<Option<Descr
     }
 }
 
-fn keep(call: &Call<'_>, file: &dyn VfsFile, descriptor: &Descriptor) -> Result<()> {
+/// Sets the descriptor of a file of `share`.
+fn keep(share: &Share, file: &dyn VfsFile, descriptor: &Descriptor) -> Result<()> {
     let bytes = descriptor.to_bytes();
     if bytes.len() > MAX_BYTES {
         return Err(Status::INVALID_SECURITY_DESCR.into());
     }
     file.set_attribute(NAME, &bytes)?;
-    mark_described(file, &*call.share()?)
+    mark_described(file, share)
 }
 
 /// The descriptor of the file at `path` itself.
@@ -259,19 +260,21 @@ pub fn of_folder_to_grow(
     Ok(Some(folder))
 }
 
-/// Sets the descriptor that a new file or folder inherits from its folder.
+/// Sets the descriptor that a new file or folder of `share` inherits from its folder. The target of a copy may be in
+/// another share than the request's.
 ///
 /// # Errors
 /// File system errors.
 pub fn inherit(
     call: &Call<'_>,
+    share: &Share,
     file: &dyn VfsFile,
     folder: &Descriptor,
     is_directory: bool,
 ) -> Result<()> {
     let own = default(call)?;
     match check::inherited(folder, own, is_directory) {
-        Some(inherited) => keep(call, file, &inherited),
+        Some(inherited) => keep(share, file, &inherited),
         None => Ok(()),
     }
 }

@@ -60,7 +60,7 @@ impl Session {
         let waiting = Waiting::begin(move |seconds| {
             let server = server.trim_end_matches('/');
             eprintln!(
-                "note: {server} has not answered for {seconds} s; coax waits up to 45 s for an answer"
+                "note: {server} has not answered for {seconds} s; coax waits longer, because some servers are slow"
             );
         });
         let opened = coax_transfer::client::open(&location, &profile, &options);

@@ -56,7 +56,7 @@ pub(super) fn make_dir_at(
             .map_err(Into::into)
             .and_then(|new| {
                 if let Some(folder) = &described {
-                    security::inherit(call, &*new, folder, true)?;
+                    security::inherit(call, &place.share, &*new, folder, true)?;
                 }
                 eas::set(call, &*new, eas)
             });

@@ -138,7 +138,7 @@ impl Opener<'_, '_> {
             None => self.dress(&**file, &facts, created)?,
         }
         if let Some(folder) = &new.folder {
-            security::inherit(self.call, &**file, folder, new.is_directory)?;
+            security::inherit(self.call, self.share, &**file, folder, new.is_directory)?;
         }
         self.give(&**file)?;
         let opened: Arc<dyn VfsFile> = match new.stream {

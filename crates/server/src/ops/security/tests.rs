@@ -286,3 +286,36 @@ fn a_copied_file_gets_the_descriptor_of_its_folder_and_not_that_of_its_source() 
         .unwrap_err()
         .refused(Status::ACCESS_DENIED);
 }
+
+#[test]
+fn a_copy_to_another_share_gets_the_descriptor_of_its_folder_there() {
+    let from = crate::share::ShareOptions {
+        store_dos_attributes: false,
+        ..Default::default()
+    };
+    let mut server = TestServer::with(crate::config::Config::default(), from);
+    let other = alloc::sync::Arc::new(crate::memfs::MemFs::new());
+    let vfs = other.clone();
+    server.edit(|inner| {
+        let share = crate::share::Share::for_guests(3, "OTHER", crate::share::ShareKind::Disk(vfs));
+        inner.shares.push(alloc::sync::Arc::new(share));
+    });
+    server.fs.add_file("f", b"f").unwrap();
+    let mut client = server.client(NT);
+    let source = client.header.tid;
+    client.connect_share("OTHER");
+    let folder = fid(&client.nt_create("\\d", right::ALL, CREATE_FOLDER).ok());
+    let inherited = (Sid::everyone(), ace_flag::OBJECT_INHERIT, right::READ | 0x2);
+    describe(&mut client, folder, 0, &[inherited]);
+    client.close(folder).ok();
+    let target = core::mem::replace(&mut client.header.tid, source);
+    let mut bytes = client.string("\\f", HEADER_LEN + 1 + 6 + 2);
+    let at = HEADER_LEN + 1 + 6 + 2 + bytes.len();
+    bytes.extend(client.string("\\d\\f", at));
+    client.request(0x29, &[target.0, 0x10, 0], &bytes).ok();
+    assert_eq!(other.contents("d/f").unwrap(), b"f");
+    client.header.tid = target;
+    assert!(open(&mut client, "\\d\\f", 1).is_ok());
+    let refused = open(&mut client, "\\d\\f", right::WRITE_OWNER).unwrap_err();
+    refused.refused(Status::ACCESS_DENIED);
+}

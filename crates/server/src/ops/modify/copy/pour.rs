@@ -52,7 +52,8 @@ impl Copier<'_, '_> {
         let folder = security::of_folder_to_grow(self.call, &*place.vfs, parent_of(to), false)?;
         creating(self.call, place, to, Kind::File, || {
             let file = place.vfs.open(to, CREATE)?.0;
-            let inherit = |folder| security::inherit(self.call, &*file, folder, false);
+            let share = &place.share;
+            let inherit = |folder| security::inherit(self.call, share, &*file, folder, false);
             let copied = self
                 .pour(from.file, &*file, 0)
                 .and_then(|()| folder.as_ref().map_or(Ok(()), inherit))
