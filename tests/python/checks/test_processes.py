@@ -46,7 +46,7 @@ def test_other_threads_run_meanwhile(work):
 
 
 SLOW = {
-    "run": "coax.lab.run('dos-dls-5.0-full', size='400GB')",
+    "run": "coax.lab.run('lan-2000-to-2000', size='400GB')",
     "sweep": "coax.lab.sweep('dos-dls-5.0-full', set={'size': '50MB'}, grid={'seed': range(5000)})",
     "iterator": "list(coax.explain_many(sys.argv[1]))",
     "stream": "__import__('pyarrow').table(coax.explain_many(sys.argv[1]))",

@@ -26,7 +26,7 @@ pub struct Fetch<'a> {
     pub path: &'a str,
     /// The local file.
     pub to: &'a Path,
-    /// The [`final_path`](final_path) of every file that the same run creates. None of them becomes a partial
+    /// The [`final_path`] of every file that the same run creates. None of them becomes a partial
     /// file.
     pub targets: &'a HashSet<PathBuf>,
     /// Resume a partial file even if nothing shows that it belongs to the same source file.
