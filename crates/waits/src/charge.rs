@@ -203,24 +203,44 @@ impl Bill {
     }
 }
 
-/// How much of a slow hand-over waited for room in the send buffer, by what the kernel reports at its end and reported
-/// `before`; the rest waited for the disk from which the kernel reads. `start`: bytes sent before.
-pub(crate) fn for_room(span: Span, start: u64, before: &Kernel, now: &Kernel) -> Span {
+/// A hand-over of replies to the kernel that took long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slow<'a> {
+    /// How long it took.
+    pub(crate) span: Span,
+    /// Bytes sent before.
+    pub(crate) start: u64,
+    /// What the kernel reported last before it,
+    pub(crate) before: &'a Kernel,
+    /// how long before it,
+    pub(crate) age: Span,
+    /// and what it reports at its end.
+    pub(crate) now: &'a Kernel,
+}
+
+/// How much of a slow hand-over waited for room in the send buffer; the rest waited for the disk from which the kernel reads.
+pub(crate) fn for_room(slow: &Slow<'_>) -> Span {
+    let Slow {
+        span, before, now, ..
+    } = *slow;
     // of a connection that is not TCP nothing is known
     let is_unknown = now.min_rtt.0 == 0;
-    if is_unknown || now.acknowledged < start {
+    if is_unknown || now.acknowledged < slow.start {
         return span;
     }
     // room comes with acknowledgments: they took the path's time, round trips, and what the client's window allowed
-    let own = now.acknowledged - start;
-    let segments = own / now.mss.max(1);
+    let rate = u128::from(now.delivery_rate.max(1));
+    // what the path had not carried yet when the hand-over began, it carried during the hand-over
+    let meanwhile = u128::from(slow.age.0).saturating_mul(rate) / 1_000_000_000;
+    let gone = u128::from(before.acknowledged).saturating_add(meanwhile);
+    let bytes = u128::from(now.acknowledged).saturating_sub(gone.min(u128::from(slow.start)));
+    let carried = bytes.saturating_mul(1_000_000_000) / rate;
+    let segments = (now.acknowledged - slow.start) / now.mss.max(1);
     let flights = (segments / INITIAL_SEGMENTS).saturating_add(1).ilog2();
     let trips = match segments {
         0 => 0,
         _ => u64::from(flights).saturating_add(1),
     };
-    let rate = u128::from(now.delivery_rate.max(1));
-    let carried = u128::from(own).saturating_mul(1_000_000_000) / rate;
     let limited = less(now.window_limited, before.window_limited);
     let all = carried
         .saturating_add(u128::from(trips.saturating_mul(now.min_rtt.0)))

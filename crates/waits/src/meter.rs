@@ -4,7 +4,7 @@ use coax_cause::{Account, Cause};
 use coax_wire::time::{Span, Time};
 
 use crate::{
-    charge::{Reported, Slice, charge, for_room},
+    charge::{Reported, Slice, Slow, charge, for_room},
     constants::{COPY_PAUSE_MAX, HANDING_MAX, IDLE_AFTER, SAMPLE_MIN, TICKS},
     copy::Copy,
     inbound::{Path, Pieces},
@@ -249,7 +249,13 @@ impl Meter {
             _ => {
                 let room = slow.map_or(span, |(start, kernel)| {
                     self.see(&kernel);
-                    for_room(span, start, &self.kernel, &kernel)
+                    for_room(&Slow {
+                        span,
+                        start,
+                        before: &self.kernel,
+                        age: self.at - self.slice_began,
+                        now: &kernel,
+                    })
                 });
                 self.slice.sending = sum(self.slice.sending, room);
                 self.think(less(span, room));

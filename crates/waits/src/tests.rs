@@ -10,7 +10,7 @@ use std::vec::Vec;
 
 use crate::{
     Direction, Doing, Family, Kernel, Meter, Purpose, Request,
-    charge::{Reported, Slice, charge, for_room},
+    charge::{Reported, Slice, Slow, charge, for_room},
     inbound::{Path, Pieces},
 };
 
@@ -330,22 +330,70 @@ fn a_slow_hand_over_waits_for_room_as_far_as_acknowledgments_explain_it() {
         ..far()
     };
     let table = [
-        ("older data is still in flight", acked(1500), 100),
-        ("nothing of it is acknowledged: a disk", acked(2000), 0),
+        ("older data is still in flight", acked(1500), 10, 100),
+        ("nothing of it is acknowledged: a disk", acked(2000), 10, 0),
+        (
+            "the kilobyte before it was in flight: 1 ms at 1 MB/s",
+            acked(2000),
+            0,
+            1,
+        ),
         (
             "40 KB of it are: 40 ms at 1 MB/s and two round trips",
             acked(42_000),
+            10,
             80,
         ),
-        ("not TCP", Kernel::default(), 100),
+        ("not TCP", Kernel::default(), 10, 100),
     ];
-    for (what, kernel, room) in table {
-        assert_eq!(
-            for_room(ms(100), 2000, &before, &kernel),
-            ms(room),
-            "{what}"
-        );
+    for (what, kernel, age, room) in table {
+        let slow = Slow {
+            span: ms(100),
+            start: 2000,
+            before: &before,
+            age: ms(age),
+            now: &kernel,
+        };
+        assert_eq!(for_room(&slow), ms(room), "{what}");
     }
+}
+
+/// The client asks for the next reply before it has this one: 122,880 bytes of each wait in a send buffer that holds 90,000.
+#[test]
+fn replies_to_requests_in_advance_wait_for_the_path_and_not_for_a_disk() {
+    const SIZE: u64 = 122_880;
+    const RATE: u64 = 1_250_000;
+    let path = Kernel {
+        rtt: ms(70),
+        min_rtt: ms(2),
+        delivery_rate: RATE,
+        ..far()
+    };
+    let mut meter = Meter::new(Time(0));
+    let mut now = 0;
+    for reply in 0..10_u64 {
+        meter.received(Time(now), 60, true);
+        meter.request(Time(now), read(5, 61_440));
+        meter.served(Time(now), false);
+        let start = reply * SIZE;
+        let acknowledged = (start + SIZE).saturating_sub(90_000);
+        now = acknowledged * 1_000_000_000 / RATE;
+        let kernel = Kernel {
+            acknowledged,
+            busy: Span(now),
+            ..path
+        };
+        meter.handed(Time(now), SIZE, true, Some((start, kernel)));
+        meter.received(Time(now), 60, true);
+        meter.sample(Time(now), kernel);
+    }
+    let copy = meter.copy().unwrap();
+    let thought = copy.account.get(Cause::ServerThink);
+    assert!(
+        thought.0 * 20 < copy.wall().0,
+        "{thought:?} of {:?}",
+        copy.wall()
+    );
 }
 
 #[test]
