@@ -1,6 +1,12 @@
 //! Copies and moves on the server.
 
 use super::*;
+use crate::{
+    memfs::MemFs,
+    share::{Share, ShareKind},
+    vfs::{Space, Stat, VfsDir, VfsFile, VfsResult},
+};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// COPY or MOVE within the tree; paths have no buffer formats.
 fn copy(
@@ -164,4 +170,107 @@ fn an_unknown_second_tree_is_refused() {
     client
         .request(c::COPY, &[4711, 0x10, 0], b"A\0B\0")
         .refused(Status::BAD_TID);
+}
+
+/// A file system in which some folders, given by path, are symbolic links to others.
+#[derive(Debug)]
+struct Linked {
+    inner: Arc<MemFs>,
+    links: BTreeMap<String, String>,
+}
+
+impl Linked {
+    fn target(&self, path: &str) -> String {
+        let mut at = String::new();
+        for name in path.split('/') {
+            at = crate::vfs::path::join(&at, name);
+            at = self.links.get(&at).cloned().unwrap_or(at);
+        }
+        at
+    }
+}
+
+impl Vfs for Linked {
+    fn open(&self, path: &str, how: OpenHow) -> VfsResult<(Arc<dyn VfsFile>, bool)> {
+        self.inner.open(&self.target(path), how)
+    }
+
+    fn open_dir(&self, path: &str) -> VfsResult<Arc<dyn VfsDir>> {
+        self.inner.open_dir(&self.target(path))
+    }
+
+    fn stat(&self, path: &str) -> VfsResult<Stat> {
+        self.inner.stat(&self.target(path))
+    }
+
+    fn make_dir(&self, path: &str) -> VfsResult<()> {
+        self.inner.make_dir(&self.target(path))
+    }
+
+    fn remove_file(&self, path: &str) -> VfsResult<()> {
+        self.inner.remove_file(&self.target(path))
+    }
+
+    fn remove_dir(&self, path: &str) -> VfsResult<()> {
+        self.inner.remove_dir(&self.target(path))
+    }
+
+    fn is_link(&self, path: &str) -> bool {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let path = crate::vfs::path::join(&self.target(folder), name);
+        self.links.contains_key(&path)
+    }
+
+    fn rename(&self, from: &str, to: &str, replace: bool) -> VfsResult<()> {
+        self.inner
+            .rename(&self.target(from), &self.target(to), replace)
+    }
+
+    fn hard_link(&self, from: &str, to: &str) -> VfsResult<()> {
+        self.inner.hard_link(&self.target(from), &self.target(to))
+    }
+
+    fn attribute(&self, path: &str, name: &str) -> VfsResult<Vec<u8>> {
+        self.inner.attribute(&self.target(path), name)
+    }
+
+    fn space(&self) -> VfsResult<Space> {
+        self.inner.space()
+    }
+}
+
+/// A server with `count` folders in SRC, each with one file and links to all others.
+fn with_linked_siblings(count: usize) -> TestServer {
+    let mut server = TestServer::new();
+    let mut links = BTreeMap::new();
+    for own in 0..count {
+        server.fs.add_file(&format!("SRC/{own}/F"), b"x").unwrap();
+        for other in (0..count).filter(|other| *other != own) {
+            // A folder stands for the link in listings.
+            let link = format!("SRC/{own}/{other}");
+            server.fs.add_dir(&link).unwrap();
+            links.insert(link, format!("SRC/{other}"));
+        }
+    }
+    let inner = server.fs.clone();
+    server.edit(|server| {
+        let disk = ShareKind::Disk(Arc::new(Linked { inner, links }));
+        server.shares[0] = Arc::new(Share::for_guests(1, "DISK", disk));
+    });
+    server
+}
+
+#[test]
+fn a_tree_copy_follows_links_to_sibling_folders_but_a_limited_number_of_times() {
+    let server = with_linked_siblings(3);
+    let mut client = server.client(LANMAN);
+    let tree = ("\\SRC", "\\DST");
+    let reply = copy(&mut client, c::COPY, 0x10, 0x20, tree).ok();
+    assert_eq!(reply.word(0), 15, "5 ways to each of 3 folders");
+    assert_eq!(server.fs.contents("DST/0/1/2/F").unwrap(), b"x");
+    let server = with_linked_siblings(6);
+    let mut client = server.client(LANMAN);
+    let reply = copy(&mut client, c::COPY, 0x10, 0x20, tree);
+    reply.refused(Status::OBJECT_NAME_INVALID);
+    assert!(reply.word(0) <= 6 * 17, "{} files", reply.word(0));
 }

@@ -1,7 +1,9 @@
 //! Copies and moves on the server: COPY, MOVE and NT_RENAME's copy.
 
+mod folders;
 mod pour;
 
+use self::folders::{Folder, LinkedFolders};
 use super::doomed::note_not_deleted;
 use super::place::{Place, READ, Step, check_cancelled, no_stream};
 use super::{
@@ -28,7 +30,7 @@ use crate::{
     },
     reason::Reason,
     table::{LockRange, OpenId, access},
-    vfs::{FileId, Kind, Stat, VfsError},
+    vfs::{Kind, Stat, VfsError},
 };
 use alloc::{
     string::{String, ToString},
@@ -117,22 +119,6 @@ pub enum Copied {
     Park(Park),
 }
 
-/// A folder of a tree copy.
-struct Folder {
-    from: String,
-    to: String,
-    /// It and the folders around it, to find symbolic links that lead back.
-    around: Vec<FileId>,
-}
-
-impl Folder {
-    fn inner(&self, from: String, to: String, id: FileId) -> Self {
-        let mut around = self.around.clone();
-        around.push(id);
-        Self { from, to, around }
-    }
-}
-
 /// Deepest tree copy, in folders.
 const MAX_DEPTH: usize = 64;
 
@@ -155,6 +141,7 @@ pub fn copy(call: &mut Call<'_>, spec: &CopySpec) -> core::result::Result<Copied
         copied: 0,
         appends: false,
         at: None,
+        linked: LinkedFolders::default(),
         left: RefCell::default(),
     };
     let outcome = copier.run();
@@ -204,6 +191,7 @@ struct Copier<'a, 'c> {
     appends: bool,
     /// The file that a tree copy is copying.
     at: Option<String>,
+    linked: LinkedFolders,
     /// Files whose removal failed, with the error.
     left: RefCell<Vec<(String, Error)>>,
 }
@@ -506,6 +494,7 @@ impl Copier<'_, '_> {
             from: item.path.clone(),
             to: top,
             around: Vec::from([outermost]),
+            linked: false,
         }]);
         while let Some(folder) = folders.pop() {
             if folder.around.len() > MAX_DEPTH {
@@ -548,10 +537,14 @@ impl Copier<'_, '_> {
                 // A symbolic link to a folder around it leads back here without end.
                 Kind::Directory if folder.around.contains(&stat.id) => {}
                 Kind::Directory => {
+                    let linked = folder.linked || self.from.vfs.is_link(&source);
+                    if linked {
+                        self.linked.enter(stat.id)?;
+                    }
                     if there.is_none() {
                         self.make_folder(&target)?;
                     }
-                    folders.push(folder.inner(source, target, stat.id));
+                    folders.push(folder.inner((source, target), stat.id, linked));
                 }
                 Kind::File => self.copy_inner((&source, &name, stat), &target, there)?,
             }
