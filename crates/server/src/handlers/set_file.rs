@@ -15,7 +15,7 @@ use crate::{
     },
     ops::{
         attributes::parent_of,
-        close, eas,
+        close, durability, eas,
         journal::atomically,
         metadata::{Changes, Subject, WRITE_EA, set_end_of_file},
         modify::{self, Step},
@@ -69,8 +69,14 @@ pub fn by_fid(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
         }
         SetFile::InfoSetEas(list) => set_eas(call, &Subject::of(call, fid)?, list)?,
         SetFile::Disposition(delete) => modify::set_delete_pending(call, fid, delete)?,
-        SetFile::Allocation(len) => set_allocation(call, fid, len)?,
-        SetFile::EndOfFile(len) => set_end_of_file(call, fid, len)?,
+        SetFile::Allocation(len) => {
+            set_allocation(call, fid, len)?;
+            durability::after_write(call, fid, false)?;
+        }
+        SetFile::EndOfFile(len) => {
+            set_end_of_file(call, fid, len)?;
+            durability::after_write(call, fid, false)?;
+        }
         SetFile::Rename(rename) => {
             let subject = Subject::of(call, fid)?;
             let new = new_path(call, &subject.path, &rename)?;

@@ -32,6 +32,14 @@ const DOS_THROUGH: u16 = 0x4042;
 /// Settings (`strict sync`, `sync always`) without any sync.
 const FREE: [(bool, bool); 2] = [(false, false), (false, true)];
 
+/// All settings, and the syncs of a request that `strict sync` alone decides.
+const WITH_STRICT_SYNC: [((bool, bool), usize); 4] = [
+    ((true, false), 1),
+    ((true, true), 1),
+    (FREE[0], 0),
+    (FREE[1], 0),
+];
+
 type Opener = fn(&mut TestClient) -> u16;
 type Paths = &'static [&'static str];
 
@@ -163,12 +171,7 @@ fn write_raw(client: &mut TestClient, fid: u16, mode: u16, first: usize) {
 
 #[test]
 fn only_strict_sync_makes_a_flush_wait_for_the_disk() {
-    for (settings, times) in [
-        ((true, false), 1),
-        ((true, true), 1),
-        (FREE[0], 0),
-        (FREE[1], 0),
-    ] {
+    for (settings, times) in WITH_STRICT_SYNC {
         let bench = Bench::new(settings);
         let mut client = bench.client(NT);
         let fid = client.open("F");
@@ -225,13 +228,29 @@ fn a_core_write_of_nothing_is_synced_like_a_write() {
 }
 
 #[test]
-fn the_write_through_bit_of_write_andx_syncs_with_strict_sync() {
-    for (settings, times) in [
-        ((true, false), 1),
-        ((true, true), 1),
-        (FREE[0], 0),
-        (FREE[1], 0),
+fn a_length_set_through_a_write_through_open_is_synced_like_a_write() {
+    // 1020 is FileEndOfFileInformation, 1019 FileAllocationInformation.
+    for (settings, options, synced) in [
+        ((true, false), THROUGH, true),
+        ((true, false), 0, false),
+        ((true, true), 0, true),
+        (FREE[0], THROUGH, false),
+        (FREE[1], THROUGH, false),
     ] {
+        for level in [1020, 1019] {
+            let bench = Bench::new(settings);
+            let mut client = bench.client(NT);
+            let fid = nt_open(&mut client, "F", READ_WRITE, options);
+            let length = 4u64.to_le_bytes();
+            let syncs = bench.syncs(|| drop(client.set_fid(level, fid, &length).ok()));
+            assert_eq!(syncs > 0, synced, "level {level}, {settings:?}");
+        }
+    }
+}
+
+#[test]
+fn the_write_through_bit_of_write_andx_syncs_with_strict_sync() {
+    for (settings, times) in WITH_STRICT_SYNC {
         let bench = Bench::new(settings);
         let mut client = bench.client(NT);
         let fid = client.open("F");
@@ -243,12 +262,7 @@ fn the_write_through_bit_of_write_andx_syncs_with_strict_sync() {
 
 #[test]
 fn a_raw_write_through_syncs_once_with_strict_sync_and_never_without() {
-    for (settings, times) in [
-        ((true, false), 1),
-        ((true, true), 1),
-        (FREE[0], 0),
-        (FREE[1], 0),
-    ] {
+    for (settings, times) in WITH_STRICT_SYNC {
         let bench = Bench::new(settings);
         let mut client = bench.client(LANMAN);
         let fid = client.open("F");
