@@ -9,7 +9,7 @@ use coax_server::{
     config::{self, Config, Limits},
     share::{Access, Admission, Share, ShareKind, ShareOptions, SharePasswords},
     table::{ShareId, Tables},
-    vfs::{Vfs, synced::SyncedVfs},
+    vfs::{FileId, Vfs, synced::SyncedVfs},
 };
 use coax_wire::{codepage::CodePage, dialect::Generation, time::Span};
 
@@ -315,23 +315,34 @@ fn folder(
     let id = numbers.of(share, &path);
     let mut known = before.into_iter().flat_map(|before| &before.folders);
     let known = known.find(|known| known.id == id && known.options == options);
-    let disk = match known {
-        Some(known) => known.disk.clone(),
-        None => Arc::new(DiskFs::new(Path::new(&path), options).with_context(|| {
-            format!(
-                "share {}: name a folder that exists and that this user may read",
-                share.name
-            )
-        })?),
+    let (disk, root) = match known {
+        Some(known) => (known.disk.clone(), known.root),
+        None => open_disk(share, &path, options)?,
     };
     Ok(Folder {
         id,
         name: share.name.clone(),
         path,
         disk,
+        root,
         options,
         writes: !share.read_only || share.printable || share.write_list.iter().next().is_some(),
     })
+}
+
+fn open_disk(
+    share: &ShareSettings,
+    path: &str,
+    options: DiskOptions,
+) -> Result<(Arc<DiskFs>, Option<FileId>)> {
+    let disk = DiskFs::new(Path::new(path), options).with_context(|| {
+        format!(
+            "share {}: name a folder that exists and that this user may read",
+            share.name
+        )
+    })?;
+    let root = disk.stat("").ok().map(|stat| stat.id);
+    Ok((Arc::new(disk), root))
 }
 
 fn disk_share(settings: &Settings, share: &ShareSettings, folder: &Folder) -> Share {

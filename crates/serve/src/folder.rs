@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use coax_disk::{DiskFs, DiskOptions};
-use coax_server::table::ShareId;
+use coax_server::{table::ShareId, vfs::FileId};
 
 /// A share and its folder.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub(super) struct Folder {
     pub(super) path: String,
     /// The folder.
     pub(super) disk: Arc<DiskFs>,
+    /// Its identity on the disk.
+    pub(super) root: Option<FileId>,
     /// How the folder is used.
     pub(super) options: DiskOptions,
     /// Whether any user may write to the share.

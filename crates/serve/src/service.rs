@@ -41,6 +41,7 @@ impl Service {
         numbers: ShareNumbers,
         generation: u64,
     ) -> Self {
+        join_spaces(&server, &folders);
         Self {
             server: Arc::new(server),
             session: session_config(&settings),
@@ -91,6 +92,17 @@ impl ShareNumbers {
     }
 }
 
+/// Gives shares of the same folder one path space, so that a change through one of them reaches the open files of all.
+fn join_spaces(server: &Server, folders: &[Folder]) {
+    server.locked(|tables| {
+        for folder in folders {
+            let same = |other: &&Folder| folder.root.is_some() && other.root == folder.root;
+            let same = folders.iter().filter(same).map(|other| other.id);
+            tables.join_space(folder.id, same);
+        }
+    });
+}
+
 fn session_config(settings: &Settings) -> SessionConfig {
     let keep_alive = match settings.global.keepalive_seconds {
         0 => None,
@@ -104,8 +116,12 @@ fn session_config(settings: &Settings) -> SessionConfig {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
+    use crate::build::{self, Built};
+    use coax_server::table::Tables;
+    use coax_smbconf::load::load_text;
 
     #[test]
     fn a_share_keeps_its_number_until_its_folder_or_type_changes() {
@@ -125,5 +141,28 @@ mod tests {
         };
         assert_eq!(numbers.of(&printer, "/a"), ShareId(4));
         assert_eq!(numbers.of(&named("A"), "/a"), first);
+    }
+    #[test]
+    fn shares_of_one_folder_have_one_path_space() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = |name: &str| parent.path().join(name).display().to_string();
+        for folder in ["one", "two"] {
+            std::fs::create_dir(path(folder)).unwrap();
+        }
+        std::os::unix::fs::symlink("one", path("again")).unwrap();
+        let section = |name: &str| format!("[{name}]\npath = {}\n", path(name));
+        let conf = ["one", "two", "again"].map(section).concat();
+        let settings = load_text("t", &conf).settings;
+        let built = build::server(&settings, &mut Vec::new()).unwrap();
+        let Built {
+            server,
+            folders,
+            numbers,
+        } = built;
+        let ids: Vec<ShareId> = folders.iter().map(|folder| folder.id).collect();
+        let service = Service::new(server, settings, folders, numbers, 0);
+        let spaces = |tables: &mut Tables| ids.iter().map(|id| tables.space(*id)).collect();
+        let spaces: Vec<ShareId> = service.server.locked(spaces);
+        assert_eq!(spaces, [ids[0], ids[1], ids[0]]);
     }
 }

@@ -16,7 +16,7 @@ use std::{
 
 use coax_server::{
     Server,
-    share::ShareKind,
+    share::{Share, ShareKind},
     table::{FolderChange, ShareId, Wake},
     vfs::{OpenHow, Vfs},
 };
@@ -39,7 +39,7 @@ const SETTLE: Duration = Duration::from_millis(50);
 /// Maximum number of events processed at a time.
 const BATCH: usize = 16_384;
 
-/// A folder: its share, and its path relative to the share's root.
+/// A folder: its path space, and its path relative to the share's root.
 type Folder = (ShareId, String);
 
 /// The inotify watches of this server's folders.
@@ -54,7 +54,7 @@ pub(super) struct LocalChanges {
 #[derive(Debug, Default)]
 struct State {
     watched: BTreeMap<Folder, i32>,
-    /// Two shares may have the same folder.
+    /// Shares of nested folders may have one folder.
     folders: BTreeMap<i32, BTreeSet<Folder>>,
     sieve: Sieve,
     /// Whether the failure to watch a folder was reported.
@@ -63,7 +63,7 @@ struct State {
 
 /// Starts watching, until the server stops, if the system supports it and a share wants it. Does nothing if it runs.
 pub(super) fn start(host: &Arc<Host>) {
-    let wanted = |share: &Arc<coax_server::share::Share>| share.options.kernel_change_notify;
+    let wanted = |share: &Arc<Share>| share.options.kernel_change_notify;
     if host.local.get().is_some() || !host.server().shares.iter().any(wanted) {
         return;
     }
@@ -258,14 +258,14 @@ impl LocalChanges {
     }
 }
 
-/// The share's folder, if local changes in it are to be reported.
-fn watchable(server: &Server, share: ShareId) -> Option<Arc<dyn Vfs>> {
-    let mut shares = server.shares.iter();
-    let share = shares.find(|candidate| candidate.id == share)?;
-    match &share.kind {
+/// The folder of a path space, if local changes in it are to be reported to the clients of one of its shares.
+fn watchable(server: &Server, space: ShareId) -> Option<Arc<dyn Vfs>> {
+    let folder_of = |share: &Arc<Share>| match &share.kind {
         ShareKind::Disk(vfs) if share.options.kernel_change_notify => Some(vfs.clone()),
         _ => None,
-    }
+    };
+    let is_here = |share: &&Arc<Share>| server.locked(|tables| tables.space(share.id)) == space;
+    server.shares.iter().filter(is_here).find_map(folder_of)
 }
 
 fn pass_on(server: &Server, deed: Deed) {

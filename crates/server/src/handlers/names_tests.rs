@@ -6,6 +6,7 @@ use crate::{
     Event, Server,
     memfs::MemFs,
     share::{Share, ShareKind},
+    table::ShareId,
     testkit::{Answer, TestClient, TestServer, block},
     vfs::{Vfs, faulty::FaultyVfs},
 };
@@ -31,6 +32,15 @@ fn with_share(mut server: TestServer, name: &str, fs: Arc<MemFs>) -> TestServer 
         inner.shares.push(Arc::new(share));
     });
     server
+}
+
+/// Gives the two shares of one folder one path space.
+fn join_shares(server: &TestServer) {
+    server.server.locked(|tables| {
+        for share in [ShareId(1), ShareId(3)] {
+            tables.join_space(share, [ShareId(1)].into_iter());
+        }
+    });
 }
 
 fn client_on(server: &TestServer, share: &str) -> TestClient {
@@ -162,6 +172,34 @@ fn a_last_close_on_another_share_deletes_the_name_on_the_share_of_the_mark() {
     last.close(fid_of(&opened)).ok();
     assert!(names(&server, "").is_empty());
     assert_eq!(above.contents("DIR-F").unwrap(), b"the same file");
+}
+
+#[test]
+fn a_rename_through_another_share_of_the_folder_moves_the_open_and_its_deletion() {
+    let server = with_two_shares_of_one_folder();
+    join_shares(&server);
+    server.fs.add_file("OLD", b"marked").unwrap();
+    let mut client = server.client(NT);
+    let fid = open_to_delete(&mut client, "OLD");
+    let mut other = client_on(&server, "AGAIN");
+    rename_to(&mut other, "OLD", "NEW", false).ok();
+    server.fs.add_file("OLD", b"precious").unwrap();
+    client.close(fid).ok();
+    assert_eq!(names(&server, ""), ["OLD"]);
+    assert_eq!(server.fs.contents("OLD").unwrap(), b"precious");
+}
+
+#[test]
+fn a_folder_is_not_renamed_while_a_file_in_it_is_open_through_another_share() {
+    let server = with_two_shares_of_one_folder();
+    join_shares(&server);
+    server.fs.add_file("DIR/F", b"").unwrap();
+    let mut client = server.client(NT);
+    let fid = fid_of(&client.nt_create("DIR\\F", ALL_ACCESS, (OPEN, 0)).ok());
+    let mut other = client_on(&server, "AGAIN");
+    rename_to(&mut other, "DIR", "MOVED", false).refused(Status::ACCESS_DENIED);
+    client.close(fid).ok();
+    rename_to(&mut other, "DIR", "MOVED", false).ok();
 }
 
 /// A file system that runs another request just before one of its calls.

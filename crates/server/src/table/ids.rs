@@ -14,8 +14,8 @@ pub struct OpenId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 
-/// A share, as the engine numbers them. Two shares of the same root should have the same number: change notification
-/// looks up watchers by share and path.
+/// A share, as the engine numbers them, or a path space ([`super::Tables::join_space`]), which has the number of one of
+/// its shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShareId(pub u32);
 

@@ -52,6 +52,7 @@ mod reserve;
 mod share_modes;
 mod shown_times;
 mod siblings;
+mod spaces;
 mod streams;
 mod trims;
 mod watches;
@@ -164,6 +165,8 @@ pub struct Tables {
     /// Files marked for deletion.
     doomed: BTreeSet<FileId>,
     paths: path_index::Paths,
+    /// The path space of each share.
+    spaces: BTreeMap<ShareId, ShareId>,
     watches: watches::Watches,
     observed: observed::Observed,
     deadlines: BTreeSet<(Time, Timer)>,

@@ -16,7 +16,8 @@ impl Tables {
         let Some(open) = self.opens.get(&request.open).map(|open| &open.request) else {
             return WatchOutcome::Refused(Refusal::UnknownOpen);
         };
-        let (conn, share, path) = (open.conn, open.share, open.path.clone());
+        let (conn, path) = (open.conn, open.path.clone());
+        let share = self.space(open.share);
         if let Err(refusal) = self.may_wait(conn, 1) {
             return WatchOutcome::Refused(refusal);
         }
@@ -69,6 +70,7 @@ impl Tables {
     /// Reports a modification: `what` of the file or folder at `path` has changed. For creation and removal see
     /// [`created`](Self::report_created) and [`removed`](Self::report_removed).
     pub fn report_modified(&mut self, share: ShareId, path: &str, what: NotifyFilter) {
+        let share = self.space(share);
         self.note_own(share, path, OwnKind::Modified);
         let touched = self.watches.add(share, path, NotifyAction::Modified, what);
         self.tell(&touched);
@@ -78,7 +80,7 @@ impl Tables {
     pub fn is_watched(&self, share: ShareId, folder: &str) -> bool {
         self.watches
             .folders
-            .contains_key(&(share, folder.to_string()))
+            .contains_key(&(self.space(share), folder.to_string()))
     }
 
     /// Reports lost changes: every client that watches a folder must list it again.
@@ -92,6 +94,7 @@ impl Tables {
         if !self.watches.watches.contains_key(&open) {
             return;
         }
+        let share = self.space(share);
         if self.watches.leave(share, from, open) {
             self.note_folder(share, from, false);
         }
@@ -102,6 +105,7 @@ impl Tables {
 
     /// Notes a change made by this server in a folder that a client watches.
     pub(super) fn note_own(&mut self, share: ShareId, path: &str, kind: OwnKind) {
+        let share = self.space(share);
         if self.watches.has_watcher_of(share, path) {
             self.observed.note_own(share, path, kind);
         }
@@ -109,6 +113,7 @@ impl Tables {
 
     /// Reports the creation of a file or folder.
     pub fn report_created(&mut self, share: ShareId, path: &str, is_directory: bool) {
+        let share = self.space(share);
         self.note_own(share, path, OwnKind::Appeared);
         let touched = self.watches.add(
             share,
@@ -121,6 +126,7 @@ impl Tables {
 
     /// Reports the removal of a file or folder.
     pub fn report_removed(&mut self, share: ShareId, path: &str, is_directory: bool) {
+        let share = self.space(share);
         self.note_own(share, path, OwnKind::Vanished);
         let touched = self.watches.add(
             share,
@@ -135,6 +141,7 @@ impl Tables {
     /// addition here. For a file, NT also reports modified attributes and creation time. The caller must call
     /// [`rename_paths`](Self::rename_paths) first.
     pub fn report_renamed(&mut self, share: ShareId, from: &str, to: &str, is_directory: bool) {
+        let share = self.space(share);
         self.note_own(share, from, OwnKind::Vanished);
         self.note_own(share, to, OwnKind::Appeared);
         let what = NotifyFilter::name_of(is_directory);
@@ -186,7 +193,7 @@ impl Tables {
             return;
         };
         if let Some(open) = self.opens.get(&id) {
-            let (share, path) = (open.request.share, open.request.path.clone());
+            let (share, path) = (self.space(open.request.share), open.request.path.clone());
             if self.watches.leave(share, &path, id) {
                 self.note_folder(share, &path, false);
             }

@@ -14,7 +14,7 @@ pub(super) const OWN_CHANGES_MAX: usize = 4096;
 /// The begin or end of watches on a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderChange {
-    /// The share.
+    /// The path space ([`super::Tables::space`]).
     pub share: ShareId,
     /// The folder, relative to the share's root.
     pub path: String,
@@ -36,7 +36,7 @@ pub enum OwnKind {
 /// A change that this server made in a watched folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnChange {
-    /// The share.
+    /// The path space ([`super::Tables::space`]).
     pub share: ShareId,
     /// What changed, relative to the share's root.
     pub path: String,

@@ -77,7 +77,8 @@ impl Tables {
         self.finish_break(id, Oplock::None);
         let open = self.opens.remove(&id).ok_or(Refusal::UnknownOpen)?;
         let request = &open.request;
-        self.paths.remove(request.share, &request.path, id);
+        self.paths
+            .remove(self.space(request.share), &request.path, id);
         if request.access & access::WRITING != 0 {
             self.note_own(request.share, &request.path, OwnKind::Modified);
         }
@@ -127,9 +128,10 @@ impl Tables {
             .doomed
             .iter()
             .filter_map(|file| self.files.get(file)?.doomed.as_ref());
-        doomed.any(|doomed| {
-            doomed.is_directory && (doomed.share, doomed.path.as_str()) == (share, folder)
-        })
+        let is_it = |doomed: &Doomed| {
+            self.space(doomed.share) == self.space(share) && doomed.path == folder
+        };
+        doomed.any(|doomed| doomed.is_directory && is_it(doomed))
     }
 
     /// Notes that the engine has removed the name given in [`Closed::delete`], or has failed to.
@@ -219,7 +221,8 @@ impl Tables {
         let position_of = joined.map_or(id, |open| open.position_of);
         let share_access = request.share_access();
         let request = request.clone();
-        self.paths.insert(request.share, &request.path, id);
+        self.paths
+            .insert(self.space(request.share), &request.path, id);
         self.count_open(request.conn, id, true);
         self.files.entry(request.file).or_default().opens.insert(id);
         let open = Open {

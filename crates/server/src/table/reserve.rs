@@ -113,9 +113,10 @@ impl Tables {
             device: PROVISIONAL,
             ..FileId::default()
         };
+        let share = self.space(share);
         let is_there = |open: &OpenId| {
             self.opens.get(open).is_some_and(|open| {
-                open.request.share == share && eq_ignore_case(&open.request.path, path)
+                self.space(open.request.share) == share && eq_ignore_case(&open.request.path, path)
             })
         };
         let mut created = self.files.range(first..);

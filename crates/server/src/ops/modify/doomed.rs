@@ -134,8 +134,8 @@ pub(super) fn remove_name(
     })
 }
 
-/// Refuses to delete another file than the marked one. A rename through another share or outside this server does not
-/// change the path in the tables, and the old name may belong to another file since.
+/// Refuses to delete another file than the marked one. A rename outside this server, or through a share of another
+/// folder, does not change the path in the tables, and the old name may belong to another file since.
 fn check_same(found: FileId, doomed: &Doomed) -> Result<()> {
     match found == doomed.file.object() {
         true => Ok(()),

@@ -452,3 +452,20 @@ fn waiting_requests_are_limited_and_answered_ones_do_not_count() {
         assert_eq!(watching.events().len(), 1);
     }
 }
+
+#[test]
+fn a_change_through_another_share_of_the_folder_is_reported() {
+    let mut watching = Watching::new();
+    let (again, elsewhere) = (ShareId(2), ShareId(3));
+    for (share, same) in [(SHARE, SHARE), (again, SHARE), (elsewhere, elsewhere)] {
+        let tables = &mut watching.world.tables;
+        tables.join_space(share, [same].into_iter());
+    }
+    let folder = watching.folder("dir");
+    watching.collect(folder, EVERYTHING, false);
+    let tables = &mut watching.world.tables;
+    tables.report_created(again, "dir/new", false);
+    tables.report_created(elsewhere, "dir/other", false);
+    assert!(tables.is_watched(again, "dir"));
+    assert_eq!(watching.collected(folder), [(Added, "new".into())]);
+}
