@@ -91,6 +91,10 @@ impl Context {
 
     fn reach_of_command(&self, command: u8, header: &Header, block: &Block<'_>) -> Reach {
         match command {
+            // A log-on as another user under the same UID closes files.
+            c::SESSION_SETUP_ANDX if self.sessions.is_logged_on(header.uid) => {
+                self.reach_of_files()
+            }
             c::NEGOTIATE | c::ECHO | c::SESSION_SETUP_ANDX | c::TREE_CONNECT => Reach::Nothing,
             // With a flag, TREE_CONNECT_ANDX first disconnects the header's tree.
             c::TREE_CONNECT_ANDX => self.reach_of_tree(header.tid),

@@ -7,6 +7,7 @@ use crate::{
     error::{Because, Result},
     event::Event,
     reason::{Limit, Reason},
+    session::Session,
 };
 use alloc::{boxed::Box, format, string::String};
 use coax_logon::{
@@ -139,6 +140,7 @@ fn extended_logon(call: &mut Call<'_>, request: &Request<'_>, token: &[u8]) -> O
 
 fn establish(call: &mut Call<'_>, uid: Option<Uid>, user: Option<String>) -> Result<Uid> {
     if let Some(uid) = uid {
+        end_other_user(call, uid, user.as_deref());
         call.conn.establish_session(uid, user);
         return Ok(uid);
     }
@@ -147,6 +149,22 @@ fn establish(call: &mut Call<'_>, uid: Option<Uid>, user: Option<String>) -> Res
         .sessions
         .add(limit, user)
         .ok_or_else(|| Status::TOO_MANY_UIDS.because(Reason::Limit(Limit::Sessions)))
+}
+
+/// If `uid` passes to another user, ends what the earlier user has open, as at a log-off: rights were checked for that
+/// user. A repeated log-on of the same user keeps it.
+fn end_other_user(call: &mut Call<'_>, uid: Uid, user: Option<&str>) {
+    let passes = |before: &Session| before.user.as_deref() != user;
+    if call.conn.sessions.find(uid).is_some_and(passes) {
+        leave(call, uid);
+    }
+}
+
+/// Closes the open files and searches of a session.
+fn leave(call: &mut Call<'_>, uid: Uid) {
+    let now = call.now;
+    crate::ops::close::leave(call.conn, now, Leaving::User(uid));
+    call.conn.searches.close_where(|search| search.uid == uid);
 }
 
 fn ntlmssp(call: &Call<'_>) -> NtlmsspServer {
@@ -281,9 +299,8 @@ fn put_response(call: &mut Call<'_>, action: u16, token: Option<&[u8]>) {
 
 /// Logs off: closes the user's open files.
 pub fn logoff(call: &mut Call<'_>) -> Outcome {
-    let (uid, now) = (call.header.uid, call.now);
-    crate::ops::close::leave(call.conn, now, Leaving::User(uid));
-    call.conn.searches.close_where(|search| search.uid == uid);
+    let uid = call.header.uid;
+    leave(call, uid);
     call.conn.end_session(uid);
     call.done_andx()
 }

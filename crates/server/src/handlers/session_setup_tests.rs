@@ -10,8 +10,10 @@ use alloc::sync::Arc;
 use coax_logon::{
     accounts::{Accounts, User},
     hash,
+    ntlmssp::{Credentials, NtlmsspClient},
     policy::Policy,
     response,
+    secret::SessionKey,
     signing::{FIRST_REPLY, Signer},
     text::Ascii,
 };
@@ -288,6 +290,53 @@ fn an_extended_log_on_under_an_unassigned_uid_is_refused() {
     client.header.uid = Uid(0);
     let told = client.request(0x73, &words, b"NTLM\0\0\0\0");
     assert_ne!(told.status(), Status::BAD_UID.to_wire(true));
+}
+
+/// A log-on with extended security under the client's UID.
+fn log_on_extended(client: &mut TestClient, user: &str) {
+    let send = |client: &mut TestClient, token: &[u8]| {
+        let len = token.len() as u16;
+        let words = [0xff, 0, 0xffff, 50, 1, 0, 0, len, 0, 0, 0xd0fc, 0x8000];
+        let answer = client.request(0x73, &words, &[token, &[0; 4]].concat());
+        client.header.uid = answer.header.uid;
+        answer
+    };
+    let (ntlmssp, negotiate) = NtlmsspClient::start().unwrap();
+    let asked = send(client, &negotiate);
+    let credentials = Credentials {
+        user,
+        domain: "",
+        workstation: "",
+        nt_hash: &hash::nt_hash("Secret"),
+        client_challenge: &[1; 8],
+        session_key: &SessionKey::new([2; 16]),
+        filetime: 0,
+    };
+    let challenge = &asked.bytes()[..usize::from(asked.word(3))];
+    let (authenticate, _) = ntlmssp.answer(challenge, &credentials).unwrap();
+    send(client, &authenticate).ok();
+}
+
+#[test]
+fn a_log_on_as_another_user_under_the_same_uid_closes_the_first_users_files() {
+    let mut server = server(Config::default());
+    server.edit(|server| {
+        let bob = User::with_password("bob", "Secret", &Ascii);
+        server.accounts.add(bob).unwrap();
+    });
+    let mut client = nt(&server);
+    log_on_extended(&mut client, "ann");
+    let uid = client.header.uid;
+    client.connect_share("DISK");
+    let fid = client.open("F");
+    log_on_extended(&mut client, "ann");
+    let write = |client: &mut TestClient| client.request(0x0b, &[fid, 1, 0, 0, 0], b"\x01\x01\0x");
+    write(&mut client).ok();
+    log_on_extended(&mut client, "bob");
+    assert_eq!(client.header.uid, uid);
+    write(&mut client).refused(Status::INVALID_HANDLE);
+    let census = server.server.locked(|tables| tables.census());
+    assert_eq!(census.opens, 0);
 }
 
 /// The reported refusal, and the reason why the connection ends.
