@@ -27,9 +27,9 @@ impl<'a> Request<'a> {
         let mut strings = block.strings(false);
         strings.format(4)?;
         let path = strings.string();
-        strings.format(4)?;
+        strings.second_format(4)?;
         let password = strings.string();
-        strings.format(4)?;
+        strings.second_format(4)?;
         Ok(Self {
             path,
             password,
@@ -73,5 +73,35 @@ impl Response {
         let mut block = BlockWriter::begin(out);
         block.words().u16(self.max_buffer).u16(self.tid.0);
         block.finish(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn parsed(bytes: &[u8]) -> Option<[alloc::vec::Vec<u8>; 3]> {
+        let mut out = Writer::default();
+        out.zeros(crate::header::HEADER_LEN);
+        let mut block = BlockWriter::begin(&mut out);
+        block.bytes().bytes(bytes);
+        block.finish(0);
+        let message = out.into_vec();
+        let request = Request::parse(&Block::first(&message).unwrap()).ok()?;
+        Some([request.path, request.password, request.service].map(|text| text.raw.to_vec()))
+    }
+
+    #[test]
+    fn a_padding_byte_before_a_later_string_is_skipped() {
+        let plain = parsed(b"\x04DISK\0\x04pw\0\x04A:\0").unwrap();
+        assert_eq!(plain, [&b"DISK"[..], b"pw", b"A:"]);
+        for padded in [
+            &b"\x04DISK\0\0\x04pw\0\x04A:\0"[..],
+            b"\x04DISK\0\x04pw\0\0\x04A:\0",
+        ] {
+            assert_eq!(parsed(padded).as_ref(), Some(&plain));
+        }
+        assert_eq!(parsed(b"\x04DISK\0\0\0\x04pw\0\x04A:\0"), None);
     }
 }
