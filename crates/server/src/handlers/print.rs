@@ -80,5 +80,5 @@ pub(super) fn nt_begin(call: &mut Call<'_>, name: &str) -> Result<nt::Response> 
 
 #[cfg(test)]
 #[path = "print_tests.rs"]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used)]
 mod tests;

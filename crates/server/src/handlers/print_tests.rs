@@ -3,9 +3,15 @@
 use crate::{
     Event,
     share::{Access, Admission, Share, ShareKind},
-    testkit::{TestClient, TestServer},
+    testkit::{Answer, TestClient, TestServer},
 };
-use coax_wire::{command as c, status::Status};
+use coax_wire::{
+    command as c,
+    header::{Fid, HEADER_LEN},
+    io::Writer,
+    smb::write_raw::mode::WRITE_THROUGH,
+    status::Status,
+};
 use std::{sync::Arc, vec, vec::Vec};
 
 fn server(access: Access) -> TestServer {
@@ -202,4 +208,41 @@ fn nobody_reads_the_files_of_a_printers_share() {
     let copied = client.request(c::COPY, &[data.0, 0x10, 0], &bytes);
     copied.refused(Status::ACCESS_DENIED);
     assert!(server.fs.contents("STOLEN").is_err());
+}
+
+/// Sends WRITE_RAW without data in the request.
+fn write_raw(client: &mut TestClient, fid: u16, count: u16, mode: u16) -> Answer {
+    let request = coax_wire::smb::write_raw::Request {
+        fid: Fid(fid),
+        count,
+        offset: 0,
+        timeout_ms: 0,
+        mode,
+        data: b"",
+    };
+    let mut out = Writer::default();
+    out.zeros(HEADER_LEN);
+    request.emit(&mut out);
+    client.send_block(c::WRITE_RAW, &out.as_slice()[HEADER_LEN..])
+}
+
+#[test]
+fn raw_writes_are_appended_to_a_job() {
+    let server = server(Access::Write);
+    let mut client = printer(&server);
+    let fid = client.open("\\SPOOL.TXT");
+    for (mode, data) in [(0, b"page"), (WRITE_THROUGH, b" two")] {
+        let interim = write_raw(&mut client, fid, 4, mode).ok();
+        assert_eq!(interim.header.command, c::WRITE_RAW);
+        client.post_raw(data);
+        if mode == WRITE_THROUGH {
+            let last = client.answer().expect("a final reply").ok();
+            assert_eq!(last.header.command, c::WRITE_COMPLETE);
+        }
+    }
+    client.close(fid).ok();
+    assert_eq!(
+        server.fs.contents("SPOOL.TXT-001.prn").unwrap(),
+        b"page two"
+    );
 }

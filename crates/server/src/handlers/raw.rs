@@ -70,7 +70,8 @@ fn break_is_unanswered(call: &mut Call<'_>) -> bool {
 }
 
 /// WRITE_RAW: writes the data in the request and asks for the rest. If there is no rest, or on an error, it sends the
-/// final reply at once.
+/// final reply at once. On a named pipe the error is ERRusestd: the client repeats the write in standard mode
+/// ([MS-CIFS] 2.2.4.25.2).
 pub fn write_raw(call: &mut Call<'_>) -> Outcome {
     let mut written = 0;
     let begun = begin_write(call, &mut written);
@@ -97,6 +98,9 @@ fn begin_write(call: &mut Call<'_>, written: &mut usize) -> Result<Option<Awaite
     let promised = usize::from(request.count).checked_sub(request.data.len());
     call.conn.raw.unwanted = promised.filter(|promised| *promised > 0);
     let promised = promised.ok_or(Status::INVALID_SMB)?;
+    if super::pipe::is_pipe(call, request.fid) {
+        return Err(Status::USE_STANDARD.into());
+    }
     let (fid, offset) = (call.file(request.fid)?.fid, request.offset);
     transfer::report_failure(call, fid)?;
     transfer::check_write(call, fid, offset, u64::from(request.count))?;

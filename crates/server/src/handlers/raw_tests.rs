@@ -211,6 +211,18 @@ fn a_refused_raw_write_reports_no_bytes_and_its_early_data_is_skipped() {
 }
 
 #[test]
+fn a_raw_write_to_a_pipe_is_refused_so_that_the_client_writes_in_standard_mode() {
+    let (_server, mut client, _) = one(NT, b"");
+    client.connect_share("IPC$");
+    let opened = client.nt_create("\\srvsvc", 0x0012_019f, (1, 0)).ok();
+    let fid = u16::from_le_bytes(opened.block().words[5..7].try_into().unwrap());
+    let answer = client.write_raw(fid, 100, WRITE_THROUGH, b"");
+    answer.refused(Status::USE_STANDARD);
+    completed(&answer, 0);
+    client.close(fid).ok();
+}
+
+#[test]
 fn more_data_in_the_request_than_in_total_is_malformed() {
     let (_server, mut client, fid) = one(LANMAN, b"");
     let answer = client.write_raw(fid, 2, 0, b"four");

@@ -76,6 +76,12 @@ fn record(call: &Call<'_>, fid: Fid) {
     });
 }
 
+/// Whether `fid` is a job of the header's user and tree.
+pub fn is_job(call: &Call<'_>, fid: Fid) -> bool {
+    call.file(fid)
+        .is_ok_and(|file| matches!(file.kind, OpenKind::PrintJob(_)))
+}
+
 /// Appends to a job and ignores the offset: printers do not seek. `None`: `fid` is no job.
 ///
 /// # Errors
