@@ -12,6 +12,7 @@ use crate::{
     ops::{
         attributes::Facts,
         metadata::{Changes, Subject},
+        print,
     },
     vfs::FsTime,
 };
@@ -90,7 +91,10 @@ pub fn set(call: &mut Call<'_>) -> Outcome {
 /// QUERY_INFORMATION2.
 pub fn query2(call: &mut Call<'_>) -> Outcome {
     let fid = query_information::parse_fid(&call.block)?;
-    let facts = Subject::of(call, fid)?.facts;
+    let facts = match print::facts(call, fid)? {
+        Some(facts) => facts,
+        None => Subject::of(call, fid)?.facts,
+    };
     let response = Response2 {
         times: dos_times(call, &facts),
         size: clip(facts.size()),

@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     ops::{
         locking::{self, Locking, Wish},
-        transfer,
+        print, transfer,
     },
     table::{LockKind, LockRange, LockSpan, Oplock, Wait},
 };
@@ -61,13 +61,13 @@ pub fn lock_and_read(call: &mut Call<'_>) -> Outcome {
 }
 
 /// WRITE_AND_UNLOCK. It writes the data even if the range is not locked. A write of no bytes neither unlocks nor
-/// truncates, as in Windows (raw.write write unlock).
+/// truncates, as in Windows (raw.write write unlock). A print job has no locks: it takes the data as from WRITE.
 pub fn write_and_unlock(call: &mut Call<'_>) -> Outcome {
     let request = write::Request::parse(&call.block)?;
     transfer::report_failure(call, request.fid)?;
     let offset = u64::from(request.offset);
     let written = transfer::write(call, request.fid, offset, request.data, false)?;
-    if request.count > 0 {
+    if request.count > 0 && !print::is_job(call, request.fid) {
         let span = own_span(call, request.offset, u32::from(request.count));
         locking::unlock(call, request.fid, &[span])?;
     }

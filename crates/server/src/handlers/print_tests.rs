@@ -246,3 +246,50 @@ fn raw_writes_are_appended_to_a_job() {
         b"page two"
     );
 }
+
+#[test]
+fn a_write_of_no_bytes_leaves_a_job_as_it_is() {
+    let server = server(Access::Write);
+    let mut client = printer(&server);
+    let fid = client.open("\\SPOOL.TXT");
+    client
+        .request(c::WRITE, &[fid, 4, 0, 0, 0], &piece(b"page"))
+        .ok();
+    let reply = client.request(c::WRITE, &[fid, 0, 1, 0, 0], &piece(b""));
+    assert_eq!(reply.ok().word(0), 0);
+    client.close(fid).ok();
+    assert_eq!(server.fs.contents("SPOOL.TXT-001.prn").unwrap(), b"page");
+}
+
+#[test]
+fn write_and_unlock_appends_to_a_job_without_a_lock() {
+    let server = server(Access::Write);
+    let mut client = printer(&server);
+    let fid = client.open("\\SPOOL.TXT");
+    let words = [fid, 4, 0, 0, 0];
+    let reply = client.request(c::WRITE_AND_UNLOCK, &words, &piece(b"page"));
+    assert_eq!(reply.ok().word(0), 4);
+    client.close(fid).ok();
+    assert_eq!(server.fs.contents("SPOOL.TXT-001.prn").unwrap(), b"page");
+}
+
+#[test]
+fn query_information2_tells_the_size_and_times_of_a_job() {
+    let server = server(Access::Write);
+    let mut client = printer(&server);
+    let fid = client.open("\\SPOOL.TXT");
+    client
+        .request(c::WRITE, &[fid, 4, 0, 0, 0], &piece(b"page"))
+        .ok();
+    let reply = client.request(c::QUERY_INFORMATION2, &[fid], b"").ok();
+    let midnight = coax_wire::time::DosDateTime::from_unix_ns(
+        crate::testkit::NOW.0 as i64,
+        coax_wire::time::ZoneMinutesWest(0),
+    );
+    assert_eq!(
+        (reply.word(4), reply.word(5)),
+        (midnight.date, midnight.time)
+    );
+    assert_eq!((reply.word(6), reply.word(7)), (4, 0));
+    client.close(fid).ok();
+}

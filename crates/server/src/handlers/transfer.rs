@@ -30,8 +30,9 @@ pub fn read(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// WRITE; a count of zero sets the length to the offset ([MS-CIFS] 3.3.5.13). A count above the data's length is an
-/// invalid parameter, not a malformed message (raw.write bad-write).
+/// WRITE; a count of zero sets the length to the offset ([MS-CIFS] 3.3.5.13), but a print job has no settable length
+/// and stays as it is. A count above the data's length is an invalid parameter, not a malformed message (raw.write
+/// bad-write).
 pub fn write(call: &mut Call<'_>) -> Outcome {
     let request = match write::Request::parse(&call.block) {
         Err(coax_wire::Error::Outside { .. }) => return Err(Status::INVALID_PARAMETER.into()),
@@ -42,7 +43,7 @@ pub fn write(call: &mut Call<'_>) -> Outcome {
     }
     ops::transfer::report_failure(call, request.fid)?;
     let offset = u64::from(request.offset);
-    let written = if request.count == 0 {
+    let written = if request.count == 0 && !ops::print::is_job(call, request.fid) {
         ops::transfer::set_len(call, request.fid, offset)?;
         ops::durability::after_write(call, request.fid, false)?;
         0

@@ -1,5 +1,6 @@
 //! Print jobs: start, append, close.
 
+use super::attributes::Facts;
 use crate::{
     act::{Act, Deed},
     budget::Resource,
@@ -80,6 +81,20 @@ fn record(call: &Call<'_>, fid: Fid) {
 pub fn is_job(call: &Call<'_>, fid: Fid) -> bool {
     call.file(fid)
         .is_ok_and(|file| matches!(file.kind, OpenKind::PrintJob(_)))
+}
+
+/// The times and the size of a job so far. `None`: `fid` is no job.
+///
+/// # Errors
+/// `INVALID_HANDLE`; file system errors.
+pub fn facts(call: &Call<'_>, fid: Fid) -> Result<Option<Facts>> {
+    let opened = call.file(fid)?;
+    let (OpenKind::PrintJob(job), Some(file)) = (&opened.kind, &opened.file) else {
+        return Ok(None);
+    };
+    let facts = Facts::new(&opened.share, job.name(), file.stat()?, None);
+    let seen = facts.seen(&call.conn.server, &opened.share, call.now);
+    Ok(Some(seen))
 }
 
 /// Appends to a job and ignores the offset: printers do not seek. `None`: `fid` is no job.
