@@ -212,7 +212,7 @@ impl Listing {
         search: &mut Search,
     ) -> Result<(Walked, EntryList)> {
         let ground = Ground::of(call)?;
-        let walk = Walk::begin(ground.finder(call), search, call.now)?;
+        let walk = Walk::begin(ground.finder(call), search, call)?;
         let wanted = match self.level {
             Level::QueryEasFromList => ea::parse_names(&whole.data)?,
             _ => Vec::new(),

@@ -265,19 +265,21 @@ fn core_create(
     })
 }
 
-/// CREATE_TEMPORARY: creates a file with an unused name in the given folder.
+/// CREATE_TEMPORARY: creates a file with an unused name in the given folder, or a print job of that name.
 pub fn create_temporary(call: &mut Call<'_>) -> Outcome {
     const ATTEMPTS: u64 = 100;
     let request = Create::parse(&call.block, call.unicode())?;
     let folder = call.text(request.path);
+    let seed = call.now.0 / 1_000_000;
+    let unused = |number: u64| alloc::format!("TMP{:05X}", seed.wrapping_add(number) & 0xf_ffff);
     if crate::ops::print::is_printer(call) {
-        let fid = crate::ops::print::begin(call, &folder)?;
-        emit_create_temporary_response(fid, b"JOB", call.out());
+        let name = unused(call.conn.files.len() as u64);
+        let fid = crate::ops::print::begin(call, &name)?;
+        emit_create_temporary_response(fid, name.as_bytes(), call.out());
         return Ok(Flow::Done);
     }
-    let seed = call.now.0 / 1_000_000;
     for number in 0..ATTEMPTS {
-        let name = alloc::format!("TMP{:05X}", seed.wrapping_add(number) & 0xf_ffff);
+        let name = unused(number);
         let path = parse_path(call, &alloc::format!("{folder}\\{name}"), Wildcards::Refuse)?;
         let spec = core_create(call, path, request.attributes, request.time, IfExists::Fail)?;
         match open_file(call, &spec) {

@@ -12,7 +12,7 @@ use coax_wire::{
     smb::write_raw::mode::WRITE_THROUGH,
     status::Status,
 };
-use std::{sync::Arc, vec, vec::Vec};
+use std::{format, string::String, sync::Arc, vec, vec::Vec};
 
 fn server(access: Access) -> TestServer {
     let mut server = TestServer::new();
@@ -292,4 +292,43 @@ fn query_information2_tells_the_size_and_times_of_a_job() {
     );
     assert_eq!((reply.word(6), reply.word(7)), (4, 0));
     client.close(fid).ok();
+}
+
+#[test]
+fn a_temporary_file_on_a_printer_is_a_job_of_the_name_in_the_reply() {
+    let server = server(Access::Write);
+    let mut client = printer(&server);
+    let mut create = || client.paths(c::CREATE_TEMPORARY, &[0, 0, 0], &["\\"]).ok();
+    let (first, second) = (create(), create());
+    let name = |reply: &Answer| {
+        let name = reply.bytes();
+        assert_eq!((name[0], name.last()), (4, Some(&0)));
+        String::from_utf8(name[1..name.len() - 1].to_vec()).unwrap()
+    };
+    assert_ne!(name(&first), name(&second));
+    let words = [second.word(0), 4, 0, 0, 0];
+    client.request(c::WRITE, &words, &piece(b"page")).ok();
+    client.close(second.word(0)).ok();
+    let path = format!("{}-001.prn", name(&second));
+    assert_eq!(server.fs.contents(&path).unwrap(), b"page");
+}
+
+#[test]
+fn a_printers_list_has_only_the_jobs_that_its_user_is_spooling() {
+    let server = server(Access::Write);
+    server.fs.add_file("SECRET-001.prn", b"a job").unwrap();
+    let mut spooler = printer(&server);
+    spooler.open("\\PLAN.TXT");
+    let mut other = printer(&server);
+    for (client, entries) in [(&mut spooler, 3), (&mut other, 2)] {
+        let pattern = b"\x04????????.???\0\x05\0\0";
+        let found = client.request(c::SEARCH, &[10, 0x16], pattern).ok();
+        assert_eq!(found.word(0), entries, "with . and ..");
+    }
+    let mut other = server.client("NT LM 0.12");
+    other.connect_share("LASER");
+    let mut first = b"\x16\0\x0a\0\0\0\x01\0\0\0\0\0".to_vec();
+    first.extend(other.string("SECRET-001.prn", 0));
+    let found = other.trans2(1, &first, b"");
+    found.refused(Status::NO_SUCH_FILE);
 }

@@ -133,7 +133,7 @@ fn fill(
     key: ResumeKey,
 ) -> Result<(u16, Vec<u8>)> {
     let ground = Ground::of(call)?;
-    let walk = Walk::begin(ground.finder(call), search, call.now)?;
+    let walk = Walk::begin(ground.finder(call), search, call)?;
     let room = call
         .client_buffer()
         .saturating_sub(HEADER_LEN + RESPONSE_OVERHEAD);

@@ -7,9 +7,11 @@
 use super::{
     attributes::{Facts, parent_of},
     locate::Finder,
+    print,
 };
 use crate::vfs::path::join;
 use crate::{
+    context::Call,
     error::Result,
     names::{
         attributes::DosAttrib,
@@ -89,16 +91,18 @@ pub struct Walk<'a> {
     finder: Finder<'a>,
     dir: Arc<dyn VfsDir>,
     vetoed: Vec<Pattern>,
+    /// On a printer's share, the names to show: the user's own jobs.
+    own_jobs: Option<Vec<String>>,
     page: CodePage,
     now: Time,
 }
 
 impl<'a> Walk<'a> {
-    /// Opens the search's folder. `now` determines the visible write times.
+    /// Opens the search's folder for the user of `call`.
     ///
     /// # Errors
     /// `OBJECT_PATH_NOT_FOUND`, also if the path of a continued search now leads to another folder; file system errors.
-    pub fn begin(finder: Finder<'a>, search: &mut Search, now: Time) -> Result<Self> {
+    pub fn begin(finder: Finder<'a>, search: &mut Search, call: &Call<'_>) -> Result<Self> {
         let dir = finder.vfs.open_dir(&search.folder);
         let dir = dir.map_err(|error| match error {
             VfsError::NotFound | VfsError::NotADirectory => Status::OBJECT_PATH_NOT_FOUND.into(),
@@ -113,8 +117,9 @@ impl<'a> Walk<'a> {
             finder,
             dir,
             vetoed: vetoed.iter().map(|text| Pattern::nt(text)).collect(),
+            own_jobs: print::own_jobs(call),
             page: finder.server.config.code_page,
-            now,
+            now: call.now,
         })
     }
 
@@ -294,7 +299,11 @@ impl<'a> Walk<'a> {
 
     fn is_shown(&self, search: &Search, name: &str) -> bool {
         let can = !search.short_names || self.has_short(name);
-        can && !self.vetoed.iter().any(|pattern| pattern.vetoes(name))
+        let may = match &self.own_jobs {
+            Some(own) => own.iter().any(|job| job == name),
+            None => true,
+        };
+        can && may && !self.vetoed.iter().any(|pattern| pattern.vetoes(name))
     }
 
     /// Whether the name has an 8.3 form that clients may see.

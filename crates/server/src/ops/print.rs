@@ -14,6 +14,7 @@ use crate::{
     table::access,
     vfs::FileId,
 };
+use alloc::{string::String, vec::Vec};
 use coax_wire::{header::Fid, status::Status};
 
 /// Whether the tree is a printer's.
@@ -81,6 +82,21 @@ fn record(call: &Call<'_>, fid: Fid) {
 pub fn is_job(call: &Call<'_>, fid: Fid) -> bool {
     call.file(fid)
         .is_ok_and(|file| matches!(file.kind, OpenKind::PrintJob(_)))
+}
+
+/// On a printer, the names under which the jobs of the header's user are being spooled; nobody sees another's.
+pub fn own_jobs(call: &Call<'_>) -> Option<Vec<String>> {
+    if !is_printer(call) {
+        return None;
+    }
+    let header = call.header;
+    let own = |file: &&OpenFile| (file.tid, file.uid) == (header.tid, header.uid);
+    let files = call.conn.files.iter().filter(own);
+    let names = files.filter_map(|file| match &file.kind {
+        OpenKind::PrintJob(job) => Some(String::from(job.spooled_as())),
+        _ => None,
+    });
+    Some(names.collect())
 }
 
 /// The times and the size of a job so far. `None`: `fid` is no job.
