@@ -6,7 +6,7 @@ use crate::{
     share::{Share, ShareKind},
     vfs::{Space, Stat, VfsDir, VfsFile, VfsResult},
 };
-use std::{collections::BTreeMap, sync::Arc};
+use alloc::{collections::BTreeMap, sync::Arc};
 
 /// COPY or MOVE within the tree; paths have no buffer formats.
 fn copy(
