@@ -11,6 +11,7 @@ use crate::{
     evidence::{self, MemoryBudget},
     holders::Operations,
     live::{Key, Live},
+    longest::Longest,
     netbios::NetbiosStage,
     path::HostPairs,
     recognise::{recognise, recognise_stacks},
@@ -22,7 +23,7 @@ use crate::{
 
 /// Connections followed at a time; of more, the one that was silent longest is ended.
 const MOST_LIVE: usize = 2048;
-/// Connections and copies listed in a report; more are counted.
+/// Connections and copies listed in a report, the longest; more are counted.
 const MOST_LISTED: usize = 20_000;
 
 /// Takes packets, of one file or of several that continue each other.
@@ -35,7 +36,7 @@ pub struct Analyser {
     latest_ends: Option<(Key, usize)>,
     /// Connections in the order of their first packets; `None` where they have ended.
     connections: Vec<Option<Box<TrackedConnection>>>,
-    ended: Vec<(usize, Ended)>,
+    ended: Longest<(usize, Ended), MOST_LISTED>,
     operations: Operations,
     room: MemoryBudget,
     /// Places in `ended` of connections that have copies with detail.
@@ -227,16 +228,21 @@ impl Analyser {
             hosts: &mut self.hosts,
         });
         self.left_out.1 = self.left_out.1.saturating_add(ended.left_out);
-        if self.ended.len() >= MOST_LISTED {
-            self.left_out.0 += 1;
-            self.left_out.1 += ended.copies.len() as u64;
-            return;
-        }
         let observed = std::mem::take(&mut ended.observed);
-        self.operations.add(index, observed);
         let detailed = ended.copies.iter().any(has_detail);
-        self.detailed.extend(detailed.then_some(self.ended.len()));
-        self.ended.push((index, ended));
+        let length = length(&ended);
+        let (place, left_out) = self.ended.add((index, ended), length);
+        if let Some((_, left_out)) = left_out {
+            self.left_out.0 += 1;
+            self.left_out.1 += left_out.copies.len() as u64;
+        }
+        let Some(place) = place else {
+            return;
+        };
+        self.operations.add(index, observed);
+        if detailed && !self.detailed.contains(&place) {
+            self.detailed.push(place);
+        }
         self.prune();
     }
 
@@ -274,16 +280,14 @@ impl Analyser {
         self.release();
         (self.quality.replaced_times, self.quality.clock_steps) = self.order.corrections();
         (0..self.connections.len()).for_each(|index| self.end(index));
-        self.ended.sort_by_key(|(index, _)| *index);
+        let mut listed = self.ended.take();
+        listed.sort_by_key(|(index, _)| *index);
         let mut quality = std::mem::take(&mut self.quality);
         quality.incomplete_fragments = self.dissector.incomplete_fragments();
         quality.clock_grain = Span(self.grain_ns);
         let (mut sessions, damaged) = std::mem::take(&mut self.netbios).finish();
         quality.damaged_frames += damaged;
-        let sides = self
-            .ended
-            .iter()
-            .flat_map(|(_, ended)| &ended.connection.sides);
+        let sides = listed.iter().flat_map(|(_, ended)| &ended.connection.sides);
         let data_segments = sides.map(|side| side.data_segments).sum();
         quality.merged_ends = assess::has_both_ends(&quality, data_segments);
         let mut capture = Capture {
@@ -294,9 +298,9 @@ impl Analyser {
             connections_left_out: self.left_out.0,
             ..Capture::default()
         };
-        let places: Vec<usize> = self.ended.iter().map(|(index, _)| *index).collect();
+        let places: Vec<usize> = listed.iter().map(|(index, _)| *index).collect();
         let mut copies = Vec::new();
-        for (number, (_, ended)) in self.ended.into_iter().enumerate() {
+        for (number, (_, ended)) in listed.into_iter().enumerate() {
             let stacks = recognise_stacks(&ended.connection);
             let parties = recognise(&ended.connection, &stacks);
             // frames of sessions may come in any order, and the first of a session has its report
@@ -316,13 +320,22 @@ impl Analyser {
         let place = |index: usize| places.binary_search(&index).ok();
         (capture.operations, capture.operations_left_out) =
             self.operations.finish(&capture.connections, place);
+        if let Some(more @ 1..) = copies.len().checked_sub(MOST_LISTED) {
+            capture.copies_left_out += more as u64;
+            copies.sort_by_key(|copy| std::cmp::Reverse(copy.wall));
+            copies.truncate(MOST_LISTED);
+        }
         copies.sort_by_key(|copy| (copy.start + copy.wall, copy.frames));
-        capture.copies_left_out += copies.len().saturating_sub(MOST_LISTED) as u64;
-        copies.truncate(MOST_LISTED);
         evidence::prune(&self.room, copies.iter_mut());
         capture.copies = copies;
         capture
     }
+}
+
+/// Which connections are listed: those with the longest copies, then others of SMB.
+fn length(ended: &Ended) -> Span {
+    let longest = ended.copies.iter().map(|copy| copy.wall).max();
+    longest.unwrap_or(Span(u64::from(ended.connection.smb.is_some())))
 }
 
 /// A connection that begins. It is large, and nobody else needs room for it.

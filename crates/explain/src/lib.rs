@@ -15,6 +15,7 @@ mod holders;
 pub mod joined;
 mod latest;
 mod live;
+mod longest;
 mod netbios;
 mod path;
 mod pieces;

@@ -69,6 +69,17 @@ impl Observation {
         self.causes.get(cause as usize).copied().unwrap_or_default()
     }
 
+    /// A copy that took so long, with so much of it for one cause.
+    #[cfg(test)]
+    pub(crate) fn with(wall: f64, cause: Cause, spent: f64) -> Self {
+        let mut seen = Self {
+            wall,
+            ..Self::default()
+        };
+        seen.causes[cause as usize] = spent;
+        seen
+    }
+
     /// The same with as much time for carrying bytes as `model` has, taken in these parts from client's and server's time.
     pub(crate) fn with_carrying(&self, model: &Self, parts: [f64; 2]) -> Self {
         let more = (model.of_kind(Kind::Path) - self.of_kind(Kind::Path)).max(0.0);

@@ -21,11 +21,19 @@ impl Rare {
         if !is_serial {
             return Self::default();
         }
-        let parts = MACHINES.map(|cause| part(copy, seen, cause));
+        Self::new(MACHINES.map(|cause| part(copy, seen, cause)), seen)
+    }
+
+    /// With these parts of client's and server's time, or smaller ones: no more than [`MAX_RARE_PART`] of the copy is rare.
+    fn new(parts: [f64; 2], seen: &Observation) -> Self {
         let spent = MACHINES.into_iter().zip(parts);
         let rare: f64 = spent.map(|(cause, part)| seen.spent(cause) * part).sum();
-        let of_all = (rare / seen.wall.max(1.0)).min(MAX_RARE_PART);
-        Self { parts, of_all }
+        let of_all = rare / seen.wall.max(1.0);
+        let kept = (MAX_RARE_PART / of_all.max(MAX_RARE_PART)).min(1.0);
+        Self {
+            parts: parts.map(|part| part * kept),
+            of_all: of_all * kept,
+        }
     }
 
     /// How long a copy takes that would take `wall` with so much of it for every request, when `model` is how it is made.
@@ -54,4 +62,29 @@ fn part(copy: &Copy, seen: &Observation, cause: Cause) -> f64 {
         count
     };
     (1.0 - count * row.median.0 as f64 / total).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_that_does_not_change_takes_as_long_as_before() {
+        for server in [0.0, 2.0, 5.0, 9.7] {
+            let seen = Observation::with(10.0, Cause::ServerThink, server);
+            let rare = Rare::new([0.0, 1.0], &seen);
+            let same = rare.ease(seen.wall, &seen);
+            assert!((same - 10.0).abs() < 1e-9, "{server}: {same}");
+        }
+    }
+
+    #[test]
+    fn waits_that_fill_most_of_a_copy_do_not_vanish_from_the_prediction() {
+        let seen = Observation::with(10.0, Cause::ServerThink, 9.7);
+        let rare = Rare::new([0.0, 1.0], &seen);
+        // half as many requests: at the server half of the time at most
+        let changed = Observation::with(5.1, Cause::ServerThink, 4.85);
+        let predicted = rare.ease(changed.wall, &changed);
+        assert!((4.5..=5.2).contains(&predicted), "{predicted}");
+    }
 }

@@ -1,18 +1,12 @@
 //! Messages of which only the beginning was kept, given their full length back.
 
-/// The longest message that is given back whole, bytes.
-const MOST: usize = 1 << 18;
+/// The longest message that a session header can tell: 24 bits.
+const MOST: usize = (1 << 24) - 1;
 
 /// A message whose tail the capture (or we) did not keep reads as if zeros stood there, so that the codecs, which refuse
 /// data that lies outside a message, can be asked all the same. Nobody looks at the data.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Scratch(Vec<u8>);
-
-impl Default for Scratch {
-    fn default() -> Self {
-        Self(vec![0; MOST])
-    }
-}
 
 impl Scratch {
     /// Shows `head` as a message of `len` bytes to `look`.
@@ -21,6 +15,9 @@ impl Scratch {
         let kept = head.len().min(len);
         if kept == len {
             return look(head.get(..len).unwrap_or(head));
+        }
+        if self.0.len() < len {
+            self.0.resize(len, 0);
         }
         if let (Some(place), Some(from)) = (self.0.get_mut(..kept), head.get(..kept)) {
             place.copy_from_slice(from);
@@ -43,5 +40,7 @@ mod tests {
         scratch.with(b"abcd", 6, |seen| assert_eq!(seen, b"abcd\0\0"));
         scratch.with(b"x", 5, |seen| assert_eq!(seen, b"x\0\0\0\0"));
         scratch.with(b"whole", 5, |seen| assert_eq!(seen, b"whole"));
+        scratch.with(b"x", 1 << 20, |seen| assert_eq!(seen.len(), 1 << 20));
+        scratch.with(b"x", u64::MAX, |seen| assert_eq!(seen.len(), MOST));
     }
 }

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     evidence::{self, Exchanged, Extent, MemoryBudget, RecorderId, RecorderSet},
+    longest::Longest,
     report::{Copy, Direction},
     session::Moment,
 };
@@ -27,7 +28,7 @@ const MOST_OPEN: usize = 2048;
 /// Trees connected at a time; more are not followed.
 const MOST_TREES: usize = 1024;
 
-/// Copies listed of one connection; more are counted.
+/// Copies listed of one connection, the longest; more are counted.
 const MOST_ENDED: usize = 20_000;
 
 /// The share that holds no files.
@@ -52,7 +53,7 @@ pub(crate) struct Files {
     /// Trees that TRANSACTION goes to: it carries named pipes and mailslots alone ([MS-CIFS] 2.2.4.33), so these are no
     /// folders, whether their names were kept or not.
     pipes: HashSet<u16>,
-    ended: Vec<Copy>,
+    ended: Longest<Copy, MOST_ENDED>,
     left_out: u64,
     /// What belongs to no copy, and the time that copies took.
     around: Mix,
@@ -214,7 +215,7 @@ impl Files {
 
     /// The copies that have ended, and how many more there were.
     pub(crate) fn take_ended(&mut self) -> (Vec<Copy>, u64) {
-        (std::mem::take(&mut self.ended), self.left_out)
+        (self.ended.take(), self.left_out)
     }
 
     fn keep(&mut self, fid: u16, mut open: Open) {
@@ -282,19 +283,22 @@ impl Files {
         let is_file = open.is_file && !open.is_on_pipes(&self.pipes);
         let open = Open { is_file, ..*open };
         let copy = open.into_copy(closed, &mut self.recorders, &mut self.around);
-        if let Some(copy) = &copy {
+        if let Some(copy) = copy {
             let others = self.open.values();
             let oldest = || others.map(|open| open.begin.moment.at).min();
             self.copying.add(copy.start, copy.start + copy.wall, oldest);
+            self.list(copy);
         }
-        if self.ended.len() < MOST_ENDED {
-            let detailed = copy.as_ref().is_some_and(has_detail);
-            self.detailed.extend(detailed.then_some(self.ended.len()));
-            self.ended.extend(copy);
-            self.prune();
-        } else {
-            self.left_out += u64::from(copy.is_some());
+    }
+
+    fn list(&mut self, copy: Copy) {
+        let (detailed, wall) = (has_detail(&copy), copy.wall);
+        let (place, left_out) = self.ended.add(copy, wall);
+        self.left_out += u64::from(left_out.is_some());
+        if let Some(place) = place.filter(|place| detailed && !self.detailed.contains(place)) {
+            self.detailed.push(place);
         }
+        self.prune();
     }
 }
 

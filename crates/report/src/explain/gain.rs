@@ -189,26 +189,15 @@ pub(super) fn seconds(range: &Range) -> String {
 
 /// Adds the prediction to the JSON of the copy.
 pub(super) fn as_json(prediction: Option<&Prediction>, copy: &mut Value) {
-    let Some(prediction) = prediction else {
-        return;
-    };
     let pair = prediction
-        .pair
-        .as_ref()
+        .and_then(|prediction| prediction.pair.as_ref())
         .map(|(ids, range)| json!({"ids": ids, "predicted_s": [range.low, range.mid, range.high]}));
     copy["best_pair"] = pair.unwrap_or_default();
-    copy["lab_s"] = prediction
-        .baseline
-        .as_ref()
-        .ok()
-        .map(|span| span.0 as f64 / 1e9)
-        .into();
-    copy["not_predicted"] = prediction
-        .baseline
-        .as_ref()
-        .err()
-        .map(ToString::to_string)
-        .into();
+    let baseline = prediction.map(|prediction| prediction.baseline.as_ref());
+    let lab_s = baseline.and_then(|baseline| Some(baseline.ok()?.0 as f64 / 1e9));
+    copy["lab_s"] = lab_s.into();
+    let why = baseline.and_then(|baseline| Some(baseline.err()?.to_string()));
+    copy["not_predicted"] = why.into();
 }
 
 #[cfg(test)]

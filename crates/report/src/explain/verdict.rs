@@ -106,7 +106,8 @@ pub(super) fn of_none(capture: &Capture) -> String {
     let quality = &capture.quality;
     let packets = many(quality.packets, "packet");
     let smb = capture.connections.iter().filter(|it| it.smb.is_some());
-    let (smb, all) = (smb.count() as u64, capture.connections.len() as u64);
+    let smb = smb.count() as u64;
+    let all = capture.connections.len() as u64 + capture.connections_left_out;
     if quality.packets == 0 {
         return "No copy in it: it is empty.".to_owned();
     }
@@ -114,6 +115,11 @@ pub(super) fn of_none(capture: &Capture) -> String {
         return format!(
             "No copy that can be read: {packets}, and the snap length cut the SMB headers off (it kept at most {} bytes of a packet). Capture again with tcpdump -s 192 or more.",
             quality.snap_len
+        );
+    }
+    if let Some(only) = one_way(capture) {
+        return format!(
+            "No copy that can be read: {packets}, and only those {only}. Capture both directions: at one of the two machines, or at a switch that mirrors what its port sends and receives."
         );
     }
     if smb > 0 {
@@ -133,6 +139,24 @@ pub(super) fn of_none(capture: &Capture) -> String {
             "No copy in it: {packets}, {} of TCP.",
             many(all, "connection")
         ),
+    }
+}
+
+/// Whose packets the capture has, if it lacks all of the other side on every connection with data.
+fn one_way(capture: &Capture) -> Option<&'static str> {
+    let with_data = |it: &&Connection| it.sides.iter().any(|side| side.data_segments > 0);
+    let mut ways = capture.connections.iter().filter(with_data).map(|it| {
+        let [client, server] = it.sides.each_ref().map(|side| side.segments > 0);
+        (client, server)
+    });
+    let first = ways.next()?;
+    if ways.any(|way| way != first) {
+        return None;
+    }
+    match first {
+        (true, false) => Some("that the client sent"),
+        (false, true) => Some("that the server sent"),
+        _ => None,
     }
 }
 
