@@ -41,6 +41,8 @@ pub struct WinsRecord {
     state: RecordState,
     /// When `state` began.
     since: Time,
+    /// The station that registered the record; `None` for a record that was read from a file.
+    registrar: Option<Ipv4Addr>,
 }
 
 impl WinsRecord {
@@ -52,6 +54,7 @@ impl WinsRecord {
             owners: Vec::new(),
             state: RecordState::Active,
             since: now,
+            registrar: None,
         }
     }
 
@@ -90,6 +93,12 @@ impl WinsRecord {
     /// Whether the record was made by the administrator.
     pub fn is_static(&self) -> bool {
         !self.owners.is_empty() && self.expires().is_none()
+    }
+
+    /// The station whose limit of live records this one counts for; `None` for a static record.
+    pub(super) fn charged_to(&self) -> Option<Ipv4Addr> {
+        let first = self.owners.first().map(|(owner, _)| *owner);
+        self.registrar.or(first).filter(|_| !self.is_static())
     }
 
     /// NB_FLAGS of the name.
@@ -159,9 +168,12 @@ impl WinsRecord {
         }
     }
 
-    /// Gives the record to one new owner.
-    pub(super) fn replace(&mut self, kind: RecordKind, flags: NameFlags, now: Time) {
-        *self = Self::new(kind, flags, now);
+    /// Makes it the record that a station at `registrar` registered.
+    pub(super) fn registered_by(self, registrar: Ipv4Addr) -> Self {
+        Self {
+            registrar: Some(registrar),
+            ..self
+        }
     }
 
     pub(super) fn become_state(&mut self, state: RecordState, now: Time) {

@@ -5,6 +5,8 @@
     clippy::panic
 )]
 
+mod limits;
+
 use super::request::MAX_MEMBERS;
 use super::*;
 use crate::names::Destination;

@@ -3,8 +3,9 @@
 mod challenge;
 mod register;
 mod save;
+mod table;
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::net::{Ipv4Addr, SocketAddrV4};
 
@@ -16,10 +17,13 @@ use coax_wire::nbt::ns::{
 use coax_wire::time::{Span, Time};
 
 use super::pending::Challenge;
-use super::record::{RecordState, WinsRecord};
+use super::record::WinsRecord;
 use super::request::{MAX_MEMBERS, Request, SUFFIX_DOMAIN_MASTER, SUFFIX_LOCAL_MASTER};
 use crate::limit::{Rate, RateLimiter};
 use crate::names::{Destination, Transmit};
+#[cfg(test)]
+pub(super) use register::MAX_PER_STATION;
+use table::Table;
 
 /// Packets and events that may wait.
 const MAX_WAITING: usize = 256;
@@ -97,7 +101,7 @@ pub enum WinsChange {
 #[derive(Debug)]
 pub struct WinsServer {
     pub(super) config: WinsConfig,
-    pub(super) records: BTreeMap<NbName, WinsRecord>,
+    records: Table,
     pub(super) challenges: Vec<Challenge>,
     pub(super) next_id: u16,
     pub(super) sweep: Time,
@@ -117,7 +121,7 @@ impl WinsServer {
         records: impl IntoIterator<Item = (NbName, WinsRecord)>,
     ) -> Self {
         let mut server = Self {
-            records: BTreeMap::new(),
+            records: Table::default(),
             challenges: Vec::new(),
             next_id: config.first_id,
             sweep: now,
@@ -129,7 +133,7 @@ impl WinsServer {
             config,
         };
         for (name, record) in records {
-            if server.records.len() >= server.config.max_records {
+            if !server.has_room(&name) {
                 server.dropped = server.dropped.saturating_add(1);
                 continue;
             }
@@ -294,19 +298,9 @@ impl WinsServer {
     /// Active records become released ones, those tombstones, and those go.
     pub(super) fn expire(&mut self, now: Time) {
         let (extinction, tombstone) = (self.config.extinction, self.config.tombstone);
-        let mut gone = Vec::new();
-        self.records.retain(|name, record| {
-            let was_active = record.state() == RecordState::Active;
-            let keep = record.age(now, extinction, tombstone);
-            if was_active && record.state() != RecordState::Active {
-                gone.push(*name);
-            }
-            if !keep || was_active && record.state() != RecordState::Active {
-                self.changed = true;
-            }
-            keep
-        });
-        for name in gone {
+        let aged = self.records.age(now, extinction, tombstone);
+        self.changed |= aged.changed;
+        for name in aged.gone {
             self.tell(WinsChange::Delete, now, name);
         }
     }

@@ -1,13 +1,18 @@
 //! Registration, refresh and release.
 
-use core::net::SocketAddrV4;
+use core::net::{Ipv4Addr, SocketAddrV4};
 
+use coax_wire::nbt::name::NbName;
 use coax_wire::nbt::ns::{Claim, ClaimOp, RCODE_ACTIVE, RCODE_REFUSED, RCODE_SERVER};
 use coax_wire::time::{Span, Time};
 
-use super::super::record::{RecordKind, WinsRecord};
+use super::super::record::{RecordKind, RecordState, WinsRecord};
 use super::super::request::{Request, SUFFIX_CONTROLLERS, SUFFIX_LOCAL_MASTER};
 use super::{WinsChange, WinsServer};
+
+/// Live records that one station can register. The name table of a NetBIOS adapter has 254 entries (NCB_NUM is 1 to 254), so
+/// that no station needs more.
+pub(crate) const MAX_PER_STATION: usize = 256;
 
 impl WinsServer {
     pub(super) fn register(&mut self, now: Time, from: SocketAddrV4, claim: Claim) {
@@ -69,20 +74,23 @@ impl WinsServer {
 
     /// Writes the record: a new one, or with `afresh` one that forgets its old owners.
     pub(super) fn grant(&mut self, now: Time, from: SocketAddrV4, claim: Request, afresh: bool) {
-        let full = self.records.len() >= self.config.max_records;
-        if full && !self.records.contains_key(&claim.name) {
-            return self.reply_to_claim(now, from, &claim, Err(RCODE_SERVER));
-        }
-        let kind = kind_of(&claim);
-        let record = self.records.entry(claim.name);
-        let record = record.or_insert_with(|| WinsRecord::new(kind, claim.flags, now));
-        let is_static = record.is_static();
-        if afresh {
-            record.replace(kind, claim.flags, now);
-        }
         let expires = now + Span::from_secs(u64::from(claim.ttl_s));
-        if !is_static || afresh {
-            record.put(claim.address, Some(expires), now);
+        let put = |record: &mut WinsRecord| record.put(claim.address, Some(expires), now);
+        let known = self.records.get(&claim.name);
+        if afresh || known.is_none_or(|record| record.state() != RecordState::Active) {
+            if let Err(code) = self.make_room(*from.ip(), &claim.name) {
+                return self.reply_to_claim(now, from, &claim, Err(code));
+            }
+            let record = WinsRecord::new(kind_of(&claim), claim.flags, now);
+            let mut record = record.registered_by(*from.ip());
+            put(&mut record);
+            self.records.insert(claim.name, record);
+        } else {
+            self.records.update(&claim.name, |record| {
+                if !record.is_static() {
+                    put(record);
+                }
+            });
         }
         self.changed = true;
         self.tell(
@@ -95,6 +103,27 @@ impl WinsServer {
             claim.name,
         );
         self.reply_to_claim(now, from, &claim, Ok(claim.ttl_s));
+    }
+
+    /// Makes room for a record that `station` registers, or returns the result code of the refusal (RFC 1002 §4.2.6).
+    fn make_room(&mut self, station: Ipv4Addr, name: &NbName) -> Result<(), u8> {
+        let is_live = |record: &&WinsRecord| record.state() == RecordState::Active;
+        let known = self.records.get(name).filter(is_live);
+        let is_its_own = known.is_some_and(|record| record.charged_to() == Some(station));
+        if !is_its_own && self.records.live_of(station) >= MAX_PER_STATION {
+            return Err(RCODE_REFUSED);
+        }
+        match self.has_room(name) {
+            true => Ok(()),
+            false => Err(RCODE_SERVER),
+        }
+    }
+
+    /// Whether a record of this name has room. A full table forgets names that nobody has, first.
+    pub(super) fn has_room(&mut self, name: &NbName) -> bool {
+        self.records.get(name).is_some()
+            || self.records.len() < self.config.max_records
+            || self.records.evict()
     }
 
     /// RFC 1002 §5.1.4.2. Only an owner can release, and it has to send from the address that it registered: a forged
@@ -111,21 +140,22 @@ impl WinsServer {
             address: entry.address,
             ttl_s: 0,
         };
-        let record = self.records.get_mut(&request.name);
-        let outcome = match record.filter(|record| record.is_active(now)) {
+        let outcome = self.records.update(&request.name, |record| {
+            let may = !record.is_static()
+                && record.is_owner(request.address)
+                && record.is_owner(*from.ip());
+            match (record.is_active(now), may) {
+                (false, _) => None,
+                (true, false) => Some(Err(RCODE_ACTIVE)),
+                (true, true) => {
+                    record.remove(request.address, now);
+                    Some(Ok(record.is_active(now)))
+                }
+            }
+        });
+        let Some(outcome) = outcome.flatten() else {
             // Windows and Samba agree that a name which nobody has is released (smbtorture's nbt.wins).
-            None => return self.reply_to_claim(now, from, &request, Ok(0)),
-            Some(record)
-                if record.is_static()
-                    || !record.is_owner(request.address)
-                    || !record.is_owner(*from.ip()) =>
-            {
-                Err(RCODE_ACTIVE)
-            }
-            Some(record) => {
-                record.remove(request.address, now);
-                Ok(record.is_active(now))
-            }
+            return self.reply_to_claim(now, from, &request, Ok(0));
         };
         if let Ok(still_active) = outcome {
             self.changed = true;

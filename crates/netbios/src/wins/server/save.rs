@@ -15,7 +15,7 @@ impl WinsServer {
     /// The records as the text of a database file. Tombstones are left out.
     pub fn database(&self) -> String {
         let mut text = format!("{VERSION}\n");
-        for (name, record) in &self.records {
+        for (name, record) in self.records.iter() {
             if record.state() == RecordState::Tombstone {
                 continue;
             }

@@ -1,0 +1,94 @@
+//! A full table, and one station that wants all of it.
+
+use super::super::server::MAX_PER_STATION;
+use super::*;
+use coax_wire::nbt::ns::{RCODE_REFUSED, RCODE_SERVER};
+
+#[test]
+fn a_full_table_forgets_tombstones_and_released_names_before_it_refuses() {
+    let mut server = limited(3);
+    for (n, text) in [(1, "A<20>"), (2, "B<20>"), (3, "C<20>")] {
+        assert_eq!(register(&mut server, after(0), n, text), 0);
+    }
+    assert_eq!(register(&mut server, after(0), 4, "D<20>"), RCODE_SERVER);
+    // B becomes a tombstone after four days, A is released later, and C is refreshed.
+    for (day, n, released) in [(1, 2, "B<20>"), (4, 2, "B<20>"), (6, 1, "A<20>")] {
+        let now = after(day * 86_400);
+        for (n, text) in [(1, "A<20>"), (3, "C<20>")] {
+            give(
+                &mut server,
+                now,
+                host(n),
+                &claim(ClaimOp::Refresh, text, n, 0),
+            );
+        }
+        let release = claim(ClaimOp::Release, released, n, 0);
+        assert_eq!(code(&give(&mut server, now, host(n), &release)), 0);
+        server.handle_timeout(now);
+    }
+    let now = after(6 * 86_400);
+    let names = |server: &WinsServer| -> Vec<NbName> { server.records().map(|r| *r.0).collect() };
+    assert_eq!(register(&mut server, now, 4, "D<20>"), 0);
+    assert_eq!(
+        names(&server),
+        [name("A<20>"), name("C<20>"), name("D<20>")]
+    );
+    assert_eq!(register(&mut server, now, 5, "E<20>"), 0);
+    assert_eq!(
+        names(&server),
+        [name("C<20>"), name("D<20>"), name("E<20>")]
+    );
+    assert_eq!(register(&mut server, now, 6, "F<20>"), RCODE_SERVER);
+}
+
+#[test]
+fn one_station_cannot_fill_the_table() {
+    let mut server = limited(1000);
+    let granted = |server: &mut WinsServer, s: u64| {
+        // The addresses that it claims are not its own.
+        let names = (0..500u32).filter(|n| {
+            let claim = claim(
+                ClaimOp::Register,
+                &alloc::format!("N{n}<20>"),
+                *n as u8 | 1,
+                0,
+            );
+            code(&give(server, after(s + u64::from(*n)), host(1), &claim)) == 0
+        });
+        names.count()
+    };
+    assert_eq!(granted(&mut server, 0), MAX_PER_STATION);
+    assert_eq!(register(&mut server, after(500), 2, "HONEST<20>"), 0);
+    assert_eq!(
+        register(&mut server, after(500), 1, "MORE<20>"),
+        RCODE_REFUSED
+    );
+    // It goes on with the names that it has, and gets others for those that it gives up.
+    let again = claim(ClaimOp::Register, "N0<20>", 1, 0);
+    assert_eq!(code(&give(&mut server, after(500), host(1), &again)), 0);
+    let release = claim(ClaimOp::Release, "N0<20>", 1, 0);
+    assert_eq!(code(&give(&mut server, after(500), host(1), &release)), 0);
+    assert_eq!(register(&mut server, after(500), 1, "MORE<20>"), 0);
+    assert_eq!(
+        register(&mut server, after(500), 1, "N0<20>"),
+        RCODE_REFUSED
+    );
+}
+
+fn limited(max_records: usize) -> WinsServer {
+    let config = WinsConfig {
+        max_records,
+        ..WinsConfig::default()
+    };
+    WinsServer::new(START, config, [])
+}
+
+/// The result code of a station's registration of a unique name.
+fn register(server: &mut WinsServer, now: Time, n: u8, text: &str) -> u8 {
+    code(&give(
+        server,
+        now,
+        host(n),
+        &claim(ClaimOp::Register, text, n, 0),
+    ))
+}
