@@ -1,5 +1,6 @@
 //! A challenge of a name's old owner.
 
+use alloc::vec::Vec;
 use core::net::{Ipv4Addr, SocketAddrV4};
 
 use coax_wire::time::Time;
@@ -11,7 +12,8 @@ use super::request::Request;
 pub(super) struct Challenge {
     pub(super) claimant: SocketAddrV4,
     pub(super) claim: Request,
-    pub(super) owner: Ipv4Addr,
+    /// The old owner's addresses that have not denied the name.
+    pub(super) owners: Vec<Ipv4Addr>,
     pub(super) id: u16,
     pub(super) sent: u8,
     pub(super) due: Time,

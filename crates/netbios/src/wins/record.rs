@@ -78,6 +78,13 @@ impl WinsRecord {
         self.owners.iter().map(|(address, _)| *address)
     }
 
+    /// The owners' addresses that have not expired.
+    pub(super) fn unexpired(&self, now: Time) -> impl Iterator<Item = Ipv4Addr> {
+        let owners = self.owners.iter();
+        let alive = owners.filter(move |(_, expires)| expires.is_none_or(|end| end > now));
+        alive.map(|(address, _)| *address)
+    }
+
     /// When the last owner expires; `None`: never, the record is static.
     pub fn expires(&self) -> Option<Time> {
         let mut last = Some(Time(0));
@@ -131,12 +138,9 @@ impl WinsRecord {
     /// The addresses that a query is told.
     pub(super) fn told(&self, now: Time) -> impl Iterator<Item = Ipv4Addr> {
         let group = self.kind == RecordKind::Group;
-        let alive = self
-            .owners
-            .iter()
-            .filter(move |(_, expires)| !group && expires.is_none_or(|expires| expires > now));
+        let alive = self.unexpired(now).filter(move |_| !group);
         let everybody = group.then_some(Ipv4Addr::BROADCAST);
-        alive.map(|(address, _)| *address).chain(everybody)
+        alive.chain(everybody)
     }
 
     /// Adds an owner, or extends its time. A full group forgets the member that expires first.

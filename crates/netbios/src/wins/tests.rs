@@ -5,6 +5,7 @@
     clippy::panic
 )]
 
+mod challenges;
 mod limits;
 
 use super::request::MAX_MEMBERS;

@@ -1,6 +1,9 @@
-//! Asking the old owner of a name whether it still has it, before another station gets the name.
+//! Asking the old owner of a name whether it still has it, before another station gets the name. An owner with several
+//! addresses is asked at each, all at the same time: the claimant waits no longer than for one.
 
 use core::net::{Ipv4Addr, SocketAddrV4};
+
+use alloc::vec::Vec;
 
 use coax_wire::nbt::name::ScopedName;
 use coax_wire::nbt::ns::{
@@ -14,7 +17,7 @@ use super::{WinsChange, WinsServer};
 
 /// Wait for the old owner, as Windows' WINS server has it (KB Q120642 gives 3 × 500 ms for challenges).
 const PATIENCE: Span = Span::from_millis(500);
-/// Queries to the old owner.
+/// Queries to each address of the old owner.
 const QUERIES: u8 = 3;
 /// How long the claimant is told to wait, in seconds: longer than a challenge takes.
 const WACK_S: u32 = 5;
@@ -34,10 +37,12 @@ impl WinsServer {
             }
             return;
         }
+        // A record has at most MAX_MEMBERS addresses, which bounds the queries.
         let record = self.records.get(&claim.name);
-        let Some(owner) = record.and_then(|record| record.addresses().next()) else {
+        let owners: Vec<Ipv4Addr> = record.map_or_else(Vec::new, |r| r.unexpired(now).collect());
+        if owners.is_empty() {
             return self.grant(now, claimant, claim, true);
-        };
+        }
         if self.challenges.len() >= MAX_CHALLENGES {
             return self.reply_to_claim(now, claimant, &claim, Err(RCODE_SERVER));
         }
@@ -47,7 +52,7 @@ impl WinsServer {
         self.challenges.push(Challenge {
             claimant,
             claim,
-            owner,
+            owners,
             id,
             sent: 0,
             due: now,
@@ -57,17 +62,24 @@ impl WinsServer {
 
     pub(super) fn is_challenged(&self, owner: Ipv4Addr, id: u16) -> bool {
         let mut challenges = self.challenges.iter();
-        challenges.any(|challenge| challenge.owner == owner && challenge.id == id)
+        challenges.any(|challenge| challenge.owners.contains(&owner) && challenge.id == id)
     }
 
     /// A challenged owner answered (RFC 1002 §5.1.4.1).
     pub(super) fn handle_owner(&mut self, now: Time, from: Ipv4Addr, reply: &QueryReply) {
         let found = self.challenges.iter().position(|challenge| {
-            challenge.owner == from
+            challenge.owners.contains(&from)
                 && challenge.id == reply.id
                 && challenge.claim.name == reply.name.name
         });
         let Some(at) = found else { return };
+        let is_denied = reply.outcome.is_err();
+        if let Some(challenge) = self.challenges.get_mut(at).filter(|_| is_denied) {
+            challenge.owners.retain(|owner| *owner != from);
+            if !challenge.owners.is_empty() {
+                return;
+            }
+        }
         let challenge = self.challenges.swap_remove(at);
         let (claim, claimant) = (challenge.claim, challenge.claimant);
         let Ok(owners) = &reply.outcome else {
@@ -84,8 +96,8 @@ impl WinsServer {
     }
 
     pub(super) fn step_challenges(&mut self, now: Time) {
-        let mut silent = alloc::vec::Vec::new();
-        let mut queries = alloc::vec::Vec::new();
+        let mut silent = Vec::new();
+        let mut queries = Vec::new();
         self.challenges.retain_mut(|challenge| {
             if challenge.due > now {
                 return true;
@@ -96,7 +108,8 @@ impl WinsServer {
             }
             challenge.sent = challenge.sent.saturating_add(1);
             challenge.due = now + PATIENCE;
-            queries.push((challenge.owner, challenge.id, challenge.claim.name));
+            let (id, name) = (challenge.id, challenge.claim.name);
+            queries.extend(challenge.owners.iter().map(|owner| (*owner, id, name)));
             true
         });
         for (owner, id, name) in queries {
