@@ -138,7 +138,9 @@ fn tell(host: &Host, interface: &str, event: &IpxEvent) {
             name_taken(&at, &name.to_string(), &by.to_string())
         }
         IpxEvent::NameDefended { name, claimant } => {
-            format!("{interface} (IPX): {claimant} claimed our name {name} and was refused")
+            let text =
+                format!("{interface} (IPX): {claimant} claimed our name {name} and was refused");
+            return host.reporter.notice_repeated(text);
         }
         IpxEvent::NetworkLearned { network, from } => {
             format!("{interface} (IPX): this is network {network}, says {from}")

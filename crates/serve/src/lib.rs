@@ -19,6 +19,7 @@ mod budgets;
 mod build;
 mod carrier;
 pub mod ci;
+mod command_queues;
 pub mod commands;
 mod folder;
 mod folders;

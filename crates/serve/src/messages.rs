@@ -50,9 +50,9 @@ pub(super) fn receive(host: &Host, message: &UserMessage<'_>) {
     }
     let file = host.printing.message_files().next();
     let order = order(command, file, message);
-    if let Err(why) = host.printing.queue(order, "the message command".into()) {
+    if let Err(why) = host.printing.queue_message(order) {
         let why = format!("the message command did not run: {why}");
-        host.reporter.notice(why);
+        host.reporter.notice_repeated(why);
     }
 }
 

@@ -94,7 +94,8 @@ fn tell(host: &Host, interface: &str, event: &NbfEvent) {
             "{at}: {by} says that two stations use the name {name}; coax gives it up here for a minute. Open sessions go on"
         ),
         NbfEvent::NameDefended { name, claimant } => {
-            format!("{at}: {claimant} claimed our name {name} and was refused")
+            let text = format!("{at}: {claimant} claimed our name {name} and was refused");
+            return host.reporter.notice_repeated(text);
         }
         _ => return,
     };

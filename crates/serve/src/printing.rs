@@ -1,19 +1,16 @@
 //! `print command`: runs a command for each complete print job.
 //!
 //! One thread runs the commands of all printers, one after the other in the order of the jobs, so that a client never
-//! waits for a printer and a thousand jobs are not a thousand processes. Strings from the client reach the shell as
+//! waits for a printer and a thousand jobs are not a thousand processes. It runs `message command` and `wins hook` in turn
+//! with them. Strings from the client reach the shell as
 //! single words ([`expand_command`]).
 
-use std::{
-    collections::VecDeque,
-    path::Path,
-    sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{Receiver, SyncSender, sync_channel},
-    },
-};
+use std::{path::Path, sync::Arc};
+
+use coax_netbios::WinsEvent;
 
 use super::{
+    command_queues::{CommandQueues, Kind, WAITING, Waiting},
     commands::{Order, Runner},
     message_files::MessageFiles,
     report::Reporter,
@@ -24,9 +21,6 @@ use coax_smbconf::{
     settings::Settings,
 };
 
-/// Jobs queued for their command; further jobs stay in their folder.
-const WAITING: usize = 1024;
-
 /// A finished job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job<'a> {
@@ -36,13 +30,6 @@ pub(super) struct Job<'a> {
     pub(super) path: &'a str,
     /// The job's name from the client.
     pub(super) name: &'a str,
-}
-
-/// The command of one job.
-#[derive(Debug)]
-struct Waiting {
-    order: Order,
-    what: String,
 }
 
 /// Whether any share, the WINS server or the messenger has a command to run.
@@ -56,13 +43,9 @@ pub(super) fn is_needed(settings: &Settings) -> bool {
 /// Queues finished jobs.
 #[derive(Debug)]
 pub(super) struct Printing {
-    orders: Option<SyncSender<Waiting>>,
+    queues: Option<Arc<CommandQueues>>,
     files: MessageFiles,
-    jobs: Jobs,
 }
-
-/// Names of the commands that run or wait, oldest first.
-type Jobs = Arc<Mutex<VecDeque<String>>>;
 
 impl Printing {
     /// Starts the thread, if any share has a command; `runner` runs it.
@@ -74,29 +57,24 @@ impl Printing {
         reporter: &Reporter,
         runner: Runner,
     ) -> std::io::Result<Self> {
-        if !is_needed(settings) {
-            return Ok(Self {
-                orders: None,
-                files: MessageFiles::new(),
-                jobs: Jobs::default(),
-            });
+        let mut queues = None;
+        if is_needed(settings) {
+            let waiting = Arc::new(CommandQueues::default());
+            let (reporter, shared) = (reporter.clone(), waiting.clone());
+            std::thread::Builder::new()
+                .name("coax-print".into())
+                .spawn(move || run_all(&shared, &runner, &reporter))?;
+            queues = Some(waiting);
         }
-        let (orders, queue) = sync_channel(WAITING);
-        let (reporter, jobs) = (reporter.clone(), Jobs::default());
-        let shown = jobs.clone();
-        std::thread::Builder::new()
-            .name("coax-print".into())
-            .spawn(move || run_all(&queue, &runner, &reporter, &shown))?;
         Ok(Self {
-            orders: Some(orders),
+            queues,
             files: MessageFiles::new(),
-            jobs,
         })
     }
 
     /// Whether commands can be run.
     pub(super) fn runs(&self) -> bool {
-        self.orders.is_some()
+        self.queues.is_some()
     }
 
     /// The files for the texts of messages.
@@ -104,16 +82,27 @@ impl Printing {
         &self.files
     }
 
-    /// Queues a command that `what` names in the log.
+    /// Queues the command for a message.
     ///
     /// # Errors
     /// The queue is full.
-    pub(super) fn queue(&self, order: Order, what: String) -> Result<(), String> {
-        let Some(orders) = &self.orders else {
-            return Ok(());
-        };
-        let full = |_| format!("{WAITING} commands wait already");
-        self.send(orders, Waiting { order, what }).map_err(full)
+    pub(super) fn queue_message(&self, order: Order) -> Result<(), String> {
+        let what = "the message command".into();
+        self.push(Kind::Message, order, what).map_err(full)
+    }
+
+    /// Queues the hook for a change of a WINS record, unless `order` makes none.
+    ///
+    /// # Errors
+    /// The queue is full.
+    pub(super) fn queue_hook(
+        &self,
+        event: WinsEvent,
+        order: impl Fn(&WinsEvent) -> Option<Order>,
+    ) -> Result<(), String> {
+        let queues = self.queues.as_ref();
+        let is_taken = queues.is_none_or(|queues| queues.push_hook(event, order));
+        is_taken.then_some(()).ok_or_else(|| full(()))
     }
 
     /// Queues the share's command for a job from `client`.
@@ -129,37 +118,46 @@ impl Printing {
         let mut shares = settings.shares.iter();
         let share = shares.find(|share| share.name == job.share);
         let share = share.filter(|share| share.printable && !share.print_command.is_empty());
-        let (Some(share), Some(orders)) = (share, &self.orders) else {
+        let Some(share) = share else {
             return Ok(());
         };
         let folder = share_path::path(settings, share).map_err(|error| error.to_string())?;
         let line = command_line(&share.print_command, &folder, job, client);
-        let order = Waiting {
-            order: Order {
-                line,
-                folder,
-                file: None,
-            },
-            what: format!("the print command for {} on {}", job.path, job.share),
+        let order = Order {
+            line,
+            folder,
+            file: None,
         };
-        let too_many = |_| format!("{WAITING} jobs wait for their print command; this one is left");
-        self.send(orders, order).map_err(too_many)
+        let what = format!("the print command for {} on {}", job.path, job.share);
+        let too_many =
+            |()| format!("{WAITING} jobs wait for their print command; this one is left");
+        self.push(Kind::Print, order, what).map_err(too_many)
     }
 
     /// Names of the commands that run or wait, oldest first.
     pub(super) fn waiting(&self) -> Vec<String> {
-        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        jobs.iter().cloned().collect()
+        let queues = self.queues.as_ref();
+        queues.map(|queues| queues.names()).unwrap_or_default()
     }
 
-    /// Queues a command; its name stands in the list before the thread can take it out.
-    fn send(&self, orders: &SyncSender<Waiting>, waiting: Waiting) -> Result<(), ()> {
-        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        let what = waiting.what.clone();
-        orders.try_send(waiting).map_err(|_| ())?;
-        jobs.push_back(what);
-        Ok(())
+    fn push(&self, kind: Kind, order: Order, what: String) -> Result<(), ()> {
+        let command = Waiting { kind, order, what };
+        let queues = self.queues.as_ref();
+        let is_taken = queues.is_none_or(|queues| queues.push(command));
+        is_taken.then_some(()).ok_or(())
     }
+}
+
+impl Drop for Printing {
+    fn drop(&mut self) {
+        if let Some(queues) = &self.queues {
+            queues.end();
+        }
+    }
+}
+
+fn full((): ()) -> String {
+    format!("{WAITING} commands wait already")
 }
 
 /// The command with its macros expanded: those of the job are `%s` (its file), `%f` (the file's name alone), `%p` (the
@@ -188,13 +186,16 @@ fn command_line(command: &str, folder: &str, job: Job<'_>, client: &MacroValues<
     expand_command(command, &values)
 }
 
-fn run_all(queue: &Receiver<Waiting>, runner: &Runner, reporter: &Reporter, jobs: &Jobs) {
-    while let Ok(waiting) = queue.recv() {
-        if let Err(why) = runner.run(&waiting.order) {
-            reporter.notice(format!("{} {why}", waiting.what));
+fn run_all(queues: &CommandQueues, runner: &Runner, reporter: &Reporter) {
+    while let Some(command) = queues.take() {
+        let Err(why) = runner.run(&command.order) else {
+            continue;
+        };
+        let text = format!("{} {why}", command.what);
+        match command.kind {
+            Kind::Print => reporter.notice(text),
+            Kind::Message | Kind::Hook => reporter.notice_repeated(text),
         }
-        let mut jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        jobs.pop_front();
     }
 }
 
@@ -302,6 +303,6 @@ mod tests {
         let settings = load_text("test", "[LP]\npath = /\nprintable = yes\n").settings;
         let reporter = Reporter::to(|_| {}).unwrap();
         let printing = Printing::start(&settings, &reporter, Runner::Here).unwrap();
-        assert!(printing.orders.is_none());
+        assert!(printing.queues.is_none());
     }
 }

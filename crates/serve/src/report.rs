@@ -8,6 +8,7 @@ mod ci;
     clippy::format_push_string
 )]
 mod events;
+mod repeated;
 mod writer;
 
 pub use ci::{CiLine, ExplainedLine, FaultCount, FaultLine, SummaryLine};

@@ -518,11 +518,15 @@ fn tell(reporter: &Reporter, network: Network, event: Event) {
         Event::Conflict { name, by } => format!(
             "{at}: {by} uses the name {name} too; it is not answered for any more, and claimed again in a minute"
         ),
-        Event::FalseConflict { name, by } => format!(
-            "{at}: {by} reported that {name} is used twice, but no other machine answers to it; the name is kept"
-        ),
+        Event::FalseConflict { name, by } => {
+            let text = format!(
+                "{at}: {by} reported that {name} is used twice, but no other machine answers to it; the name is kept"
+            );
+            return reporter.notice_repeated(text);
+        }
         Event::Defended { name, claimant } => {
-            format!("{at}: {claimant} claimed our name {name} and was refused")
+            let text = format!("{at}: {claimant} claimed our name {name} and was refused");
+            return reporter.notice_repeated(text);
         }
         Event::WinsUnreachable => {
             format!("{at}: no WINS server answers; coax tries again every minute")

@@ -1,6 +1,8 @@
 //! The WINS server: its engine, the file of its records, and `wins hook`.
 
 use std::{
+    fs::File,
+    io::Write as _,
     path::{Path, PathBuf},
     sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
 };
@@ -192,19 +194,18 @@ impl WinsHost {
             if event.change == WinsChange::Refused {
                 let name = event.name;
                 let text = format!("WINS: a second machine wanted the name {name} and was refused");
-                host.reporter.notice(text);
+                host.reporter.notice_repeated(text);
             } else if !self.hook.is_empty() {
-                let Some(line) = command(&self.hook, &event) else {
-                    continue;
+                let order = |event: &WinsEvent| {
+                    Some(Order {
+                        line: command(&self.hook, event)?,
+                        folder: "/".into(),
+                        file: None,
+                    })
                 };
-                let order = Order {
-                    line,
-                    folder: "/".into(),
-                    file: None,
-                };
-                if let Err(why) = host.printing.queue(order, "the WINS hook".into()) {
-                    host.reporter
-                        .notice(format!("the WINS hook did not run: {why}"));
+                if let Err(why) = host.printing.queue_hook(event, order) {
+                    let text = format!("the WINS hook did not run: {why}");
+                    host.reporter.notice_repeated(text);
                 }
             }
         }
@@ -242,9 +243,7 @@ fn command(hook: &str, event: &WinsEvent) -> Option<String> {
 fn save_all(texts: &Receiver<String>, file: &PathBuf, reporter: &Reporter) {
     let mut failed = false;
     while let Ok(text) = texts.recv() {
-        let fresh = file.with_extension("new");
-        let written = std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, file));
-        let error = written.err();
+        let error = replace(file, &text).err();
         if let Some(error) = error.as_ref().filter(|_| !failed) {
             reporter.notice(format!(
                 "the WINS records cannot be written to {}: {error}; they are lost when coax stops",
@@ -253,6 +252,18 @@ fn save_all(texts: &Receiver<String>, file: &PathBuf, reporter: &Reporter) {
         }
         failed = error.is_some();
     }
+}
+
+/// The text is on the disk before its file gets the name: after a power failure, that name is not an empty file's.
+fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+    let fresh = file.with_extension("new");
+    let mut new = File::create(&fresh)?;
+    new.write_all(text.as_bytes())?;
+    new.sync_all()?;
+    std::fs::rename(&fresh, file)?;
+    // Some file systems cannot sync a folder; the text is safe nevertheless, under one of the two names.
+    let _ = file.parent().map(|folder| File::open(folder)?.sync_all());
+    Ok(())
 }
 
 #[cfg(test)]

@@ -3,17 +3,17 @@
 use std::{
     io::Write,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering},
-        mpsc::{SyncSender, TrySendError, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::Line;
+use super::{Line, repeated::Repeated};
 use crate::log_file::LogFile;
 use coax_smbconf::{
     log_level::LogLevels,
@@ -217,9 +217,16 @@ fn put(mut out: impl Write, text: &[u8]) -> std::io::Result<()> {
 #[derive(Clone, Debug)]
 pub struct Reporter {
     lines: SyncSender<Message>,
-    lost: Arc<AtomicU64>,
+    shared: Arc<Shared>,
+}
+
+/// What the reporters and the writing thread share.
+#[derive(Debug, Default)]
+struct Shared {
+    lost: AtomicU64,
     /// Queued bytes of dumped messages.
-    waiting_bytes: Arc<AtomicUsize>,
+    waiting_bytes: AtomicUsize,
+    repeated: Mutex<Repeated>,
 }
 
 /// A message to the writing thread.
@@ -230,6 +237,69 @@ enum Message {
     /// Open log files anew.
     Reopen,
     LogLevel(LogLevels),
+}
+
+impl Shared {
+    /// Passes every line to `write`, until there are no reporters.
+    fn pass_on(&self, taken: &Receiver<Message>, write: &mut impl FnMut(Told)) {
+        loop {
+            let deadline = self.repeated().deadline();
+            let received = match deadline {
+                None => taken.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(until) => taken.recv_timeout(until.saturating_duration_since(Instant::now())),
+            };
+            let has_ended = matches!(received, Err(RecvTimeoutError::Disconnected));
+            let waiting = match received {
+                Ok(first) => self.write_batch(first, taken, write),
+                Err(_) => Vec::new(),
+            };
+            let counted = match has_ended {
+                true => self.repeated().finish(),
+                false => self.repeated().due(Instant::now()),
+            };
+            for text in counted {
+                write(Told::Line(Line::Notice { text }, Timestamp::now()));
+            }
+            write(Told::Pause);
+            // Dropping the senders wakes the waiting threads.
+            drop(waiting);
+            if has_ended {
+                return;
+            }
+        }
+    }
+
+    /// Passes on `first` and what follows it; returns the senders of threads that wait until it is written.
+    fn write_batch(
+        &self,
+        first: Message,
+        taken: &Receiver<Message>,
+        write: &mut impl FnMut(Told),
+    ) -> Vec<SyncSender<()>> {
+        let mut waiting = Vec::new();
+        for message in std::iter::once(first).chain(taken.try_iter().take(BATCH)) {
+            match message {
+                Message::Line(line, at) => {
+                    self.waiting_bytes
+                        .fetch_sub(weight(&line), Ordering::Relaxed);
+                    write(Told::Line(line, at));
+                }
+                Message::Flush(done) => waiting.push(done),
+                Message::Reopen => write(Told::Reopen),
+                Message::LogLevel(levels) => write(Told::LogLevel(levels)),
+            }
+        }
+        let lost = self.lost.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            let text = format!("{lost} log lines were lost: the reader of the log is too slow");
+            write(Told::Line(Line::Notice { text }, Timestamp::now()));
+        }
+        waiting
+    }
+
+    fn repeated(&self) -> MutexGuard<'_, Repeated> {
+        self.repeated.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Reporter {
@@ -253,51 +323,21 @@ impl Reporter {
     /// The system cannot start a thread.
     pub fn to(mut write: impl FnMut(Told) + Send + 'static) -> std::io::Result<Self> {
         let (lines, taken) = sync_channel(WAITING_LINES);
-        let lost = Arc::new(AtomicU64::new(0));
-        let missing = lost.clone();
-        let waiting_bytes = Arc::new(AtomicUsize::new(0));
-        let dumped = waiting_bytes.clone();
+        let shared = Arc::new(Shared::default());
+        let writer = shared.clone();
         std::thread::Builder::new()
             .name("report".into())
-            .spawn(move || {
-                while let Ok(first) = taken.recv() {
-                    let mut waiting = Vec::new();
-                    for message in std::iter::once(first).chain(taken.try_iter().take(BATCH)) {
-                        match message {
-                            Message::Line(line, at) => {
-                                dumped.fetch_sub(weight(&line), Ordering::Relaxed);
-                                write(Told::Line(line, at));
-                            }
-                            Message::Flush(done) => waiting.push(done),
-                            Message::Reopen => write(Told::Reopen),
-                            Message::LogLevel(levels) => write(Told::LogLevel(levels)),
-                        }
-                    }
-                    match missing.swap(0, Ordering::Relaxed) {
-                        0 => {}
-                        lost => {
-                            let text = format!(
-                                "{lost} log lines were lost: the reader of the log is too slow"
-                            );
-                            write(Told::Line(Line::Notice { text }, Timestamp::now()));
-                        }
-                    }
-                    write(Told::Pause);
-                    // Dropping the senders wakes the waiting threads.
-                    drop(waiting);
-                }
-            })?;
-        Ok(Self {
-            lines,
-            lost,
-            waiting_bytes,
-        })
+            .spawn(move || writer.pass_on(&taken, &mut write))?;
+        Ok(Self { lines, shared })
     }
 
     /// Reports `line`.
     pub fn tell(&self, line: Line) {
         let weight = weight(&line);
-        let before = self.waiting_bytes.fetch_add(weight, Ordering::Relaxed);
+        let before = self
+            .shared
+            .waiting_bytes
+            .fetch_add(weight, Ordering::Relaxed);
         let fits = weight == 0 || before.saturating_add(weight) <= WAITING_BYTES;
         let sent = match fits {
             true => self
@@ -307,8 +347,9 @@ impl Reporter {
             false => false,
         };
         if !sent {
-            self.waiting_bytes.fetch_sub(weight, Ordering::Relaxed);
-            self.lost.fetch_add(1, Ordering::Relaxed);
+            let shared = &self.shared;
+            shared.waiting_bytes.fetch_sub(weight, Ordering::Relaxed);
+            shared.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -337,6 +378,15 @@ impl Reporter {
     /// Reports a notice about the server itself.
     pub fn notice(&self, text: impl Into<String>) {
         self.tell(Line::Notice { text: text.into() });
+    }
+
+    /// Reports a notice that others can cause at will: repetitions are reported as a number once a minute.
+    pub fn notice_repeated(&self, text: impl Into<String>) {
+        let text = text.into();
+        let is_first = self.shared.repeated().take(Instant::now(), &text);
+        if is_first {
+            self.notice(text);
+        }
     }
 }
 
@@ -448,6 +498,24 @@ mod tests {
             one_line(&line),
             "[1] connected to A\\n[2] root logged on\\u{1b}[31m"
         );
+    }
+
+    #[test]
+    fn a_notice_that_repeats_is_one_line_and_a_number_at_the_end() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let reporter = Reporter::to(move |told| {
+            if let Told::Line(line, _) = told {
+                tell.send(line.to_string()).unwrap();
+            }
+        })
+        .unwrap();
+        for _ in 0..3000 {
+            reporter.notice_repeated("10.0.0.9 claimed our name");
+        }
+        drop(reporter);
+        let lines: Vec<String> = told.iter().collect();
+        let counted = "10.0.0.9 claimed our name (2999 more times)";
+        assert_eq!(lines, ["10.0.0.9 claimed our name", counted]);
     }
 
     #[test]
