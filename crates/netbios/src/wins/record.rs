@@ -43,6 +43,8 @@ pub struct WinsRecord {
     since: Time,
     /// The station that registered the record; `None` for a record that was read from a file.
     registrar: Option<Ipv4Addr>,
+    /// Whether an LMHOSTS file has the record, so that the database does not keep it.
+    in_lmhosts: bool,
 }
 
 impl WinsRecord {
@@ -55,7 +57,21 @@ impl WinsRecord {
             state: RecordState::Active,
             since: now,
             registrar: None,
+            in_lmhosts: false,
         }
+    }
+
+    /// Marks it as an entry of an LMHOSTS file. It lives as long as the entry: the database does not keep it.
+    pub fn marked_lmhosts(self) -> Self {
+        Self {
+            in_lmhosts: true,
+            ..self
+        }
+    }
+
+    /// Whether it is an entry of an LMHOSTS file.
+    pub fn is_in_lmhosts(&self) -> bool {
+        self.in_lmhosts
     }
 
     /// What the name is.

@@ -437,6 +437,23 @@ fn a_static_record_cannot_be_taken_released_or_expire() {
 }
 
 #[test]
+fn entries_of_lmhosts_are_not_kept_in_the_database() {
+    let (mut records, _) =
+        parse_database("\"PRINTER#20\" 0 10.0.0.9 44R\n\"OLD#20\" 0 10.0.0.8 44R\n");
+    let mut entry = WinsRecord::new(RecordKind::Unique, NameFlags(0), START);
+    entry.put(*host(8).ip(), None, START);
+    records.push((name("OLD<20>"), entry.marked_lmhosts()));
+    let mut server = WinsServer::new(START, WinsConfig::default(), records);
+    assert!(server.take_changed(), "an older version kept the entry");
+    assert_eq!(asked(&mut server, START, "OLD<20>"), [*host(8).ip()]);
+    let text = server.database();
+    assert!(
+        text.contains("PRINTER#20") && !text.contains("OLD#20"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_thousand_names_are_kept_and_more_than_the_limit_refused() {
     let mut server = WinsServer::new(
         START,

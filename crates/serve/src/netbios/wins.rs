@@ -108,7 +108,7 @@ fn static_records(lmhosts: &Path, warnings: &mut Vec<Diagnostic>) -> Vec<(NbName
             None => {
                 let mut record = WinsRecord::new(kind, NameFlags(NameFlags::MIXED), Time(0));
                 record.put(entry.address, None, Time(0));
-                records.push((name, record));
+                records.push((name, record.marked_lmhosts()));
             }
         }
     };
@@ -293,6 +293,18 @@ mod tests {
     }
 
     #[test]
+    fn the_database_is_replaced_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("wins.dat");
+        for text in ["a longer text\n", "short\n"] {
+            replace(&file, text).unwrap();
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(replace(&folder.path().join("none/wins.dat"), "x").is_err());
+    }
+
+    #[test]
     fn damaged_records_and_lmhosts_lines_are_named_and_the_others_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
@@ -319,6 +331,12 @@ mod tests {
             ["A<20>", "B<00>", "B<20>", "D<00>", "D<20>", "LAB<1c>"]
         );
         assert!(stored.records.iter().all(|(_, record)| record.is_static()));
+        let server = WinsServer::new(Time(0), WinsConfig::default(), stored.records);
+        let kept = server.database();
+        assert!(
+            kept.contains("\"A#20\" 0") && kept.lines().count() == 2,
+            "{kept}"
+        );
         let said: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         assert_eq!(said.len(), 2);
         assert!(

@@ -114,7 +114,8 @@ pub struct WinsServer {
 }
 
 impl WinsServer {
-    /// A server with the given records, such as those of [`parse_database`](super::parse_database). Records beyond the limit are dropped.
+    /// A server with the given records, such as those of [`parse_database`](super::parse_database). A later record
+    /// of a name replaces an earlier one. Records beyond the limit are dropped.
     pub fn new(
         now: Time,
         config: WinsConfig,
@@ -132,15 +133,19 @@ impl WinsServer {
             dropped: 0,
             config,
         };
+        let mut is_outdated = false;
         for (name, record) in records {
             if !server.has_room(&name) {
                 server.dropped = server.dropped.saturating_add(1);
                 continue;
             }
-            server.records.insert(name, record);
+            let in_lmhosts = record.is_in_lmhosts();
+            let old = server.records.insert(name, record);
+            // Earlier versions wrote the entries of LMHOSTS to the database too.
+            is_outdated |= in_lmhosts && old.is_some_and(|old| !old.is_in_lmhosts());
         }
         server.handle_timeout(now);
-        server.changed = false;
+        server.changed = is_outdated;
         server
     }
 

@@ -12,11 +12,12 @@ use super::WinsServer;
 use crate::quoted::quoted_name;
 
 impl WinsServer {
-    /// The records as the text of a database file. Tombstones are left out.
+    /// The records as the text of a database file. Tombstones are left out, and the entries of LMHOSTS, which are static only
+    /// as long as they are there.
     pub fn database(&self) -> String {
         let mut text = format!("{VERSION}\n");
         for (name, record) in self.records.iter() {
-            if record.state() == RecordState::Tombstone {
+            if record.state() == RecordState::Tombstone || record.is_in_lmhosts() {
                 continue;
             }
             let expires = match record.state() {
