@@ -24,7 +24,7 @@ use crate::{history::this_minute, host::Host};
 
 /// The longest question, bytes.
 const ASK_MAX: u64 = 4096;
-/// How long a question may take to arrive, and an answer to leave.
+/// How long a question may take until its answer has left. The next one waits for that.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a file may take to be closed before the answer says so.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -87,10 +87,11 @@ pub(crate) fn serve(host: &Arc<Host>, listener: UnixListener) {
 }
 
 fn answer(host: &Host, stream: &UnixStream) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    let mut line = String::new();
-    BufReader::new(stream.take(ASK_MAX)).read_line(&mut line)?;
+    let mut stream = Timed {
+        stream,
+        until: Instant::now() + PATIENCE,
+    };
+    let line = question(&mut stream)?;
     let answer = match serde_json::from_str::<Ask>(&line) {
         Ok(Ask::Status) => Answer::Status(Box::new(look(host))),
         Ok(Ask::History) => history(host),
@@ -103,8 +104,47 @@ fn answer(host: &Host, stream: &UnixStream) -> io::Result<()> {
     };
     let mut text = serde_json::to_string(&answer)?;
     text.push('\n');
-    let mut stream = stream;
     stream.write_all(text.as_bytes())
+}
+
+fn question(stream: &mut Timed<'_>) -> io::Result<String> {
+    let mut line = String::new();
+    BufReader::new(stream.take(ASK_MAX)).read_line(&mut line)?;
+    Ok(line)
+}
+
+/// A stream on which everything together has to end in time, however slowly each byte comes or goes.
+struct Timed<'a> {
+    stream: &'a UnixStream,
+    until: Instant,
+}
+
+impl Timed<'_> {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        match left.is_zero() {
+            true => Err(io::ErrorKind::TimedOut.into()),
+            false => Ok(Some(left)),
+        }
+    }
+}
+
+impl io::Read for Timed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(buffer)
+    }
+}
+
+impl io::Write for Timed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The last day.
@@ -252,5 +292,36 @@ fn file(row: &OpenRow, share: String) -> FileStatus {
         breaking: row.is_breaking,
         locked: row.is_locked,
         deleted_at_close: row.is_doomed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_questioner_that_sends_a_byte_now_and_then_is_given_up() {
+        let (slow, served) = UnixStream::pair().unwrap();
+        let drip = std::thread::spawn(move || {
+            for _ in 0..60 {
+                std::thread::sleep(Duration::from_millis(10));
+                if (&slow).write_all(b" ").is_err() {
+                    return;
+                }
+            }
+            let _ = (&slow).write_all(b"\n");
+        });
+        let mut stream = Timed {
+            stream: &served,
+            until: Instant::now() + Duration::from_millis(100),
+        };
+        assert!(question(&mut stream).is_err());
+        assert!(
+            stream.write_all(b"x").is_err(),
+            "the answer has no time of its own"
+        );
+        drop(served);
+        drip.join().unwrap();
     }
 }
