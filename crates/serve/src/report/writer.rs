@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{Line, repeated::Repeated};
-use crate::log_file::LogFile;
+use crate::log_file::{LogFile, stamp};
 use coax_smbconf::{
     log_level::LogLevels,
     macros::{MacroValues, expand_path},
@@ -90,35 +90,46 @@ impl Pages {
     }
 
     fn line(&mut self, line: &Line, at: Timestamp) {
+        let is_wanted = line.level() <= self.log_level.of(line.class());
+        if self.json || is_wanted {
+            self.print(line, at);
+        }
+        if is_wanted && self.file.is_some() {
+            let _ = writeln!(self.text, "{} {}", stamp(at), one_line(line));
+        }
+    }
+
+    /// Adds a line to standard output or standard error only.
+    fn print(&mut self, line: &Line, at: Timestamp) {
         // Writing to memory does not fail.
         if self.json {
             let _ = serde_json::to_writer(&mut self.out, &Stamped::new(line, at));
             self.out.push(b'\n');
-        }
-        if line.level() > self.log_level.of(line.class()) {
-            return;
-        }
-        if !self.json {
+        } else {
             let _ = writeln!(self.out, "{}", one_line(line));
-        }
-        if self.file.is_some() {
-            let zone = jiff::tz::TimeZone::system();
-            let at = at.to_zoned(zone).strftime("%Y-%m-%d %H:%M:%S.%6f");
-            let _ = writeln!(self.text, "{at} {}", one_line(line));
         }
     }
 
     fn put(&mut self) {
-        // Write errors do not stop the server: the reader may be gone, or the log's disk may be full. The log is
-        // written first, so that every line printed is already in it.
-        let _ = self.file.as_mut().map(|file| file.write(&self.text));
+        // The log is written first, so that every line printed is already in it.
+        self.pass_on_log();
+        // A reader that is gone does not stop the server.
         let _ = if self.json {
             put(std::io::stdout().lock(), &self.out)
         } else {
             put(std::io::stderr().lock(), &self.out)
         };
         self.out.clear();
+    }
+
+    /// Writes the log file. A full disk does not stop the server, and is reported to the terminal.
+    fn pass_on_log(&mut self) {
+        let file = self.file.as_mut();
+        let news = file.map(|file| file.write(&self.text)).unwrap_or_default();
         self.text.clear();
+        for text in news {
+            self.print(&Line::Notice { text }, Timestamp::now());
+        }
     }
 }
 
@@ -441,6 +452,31 @@ mod tests {
         settings.global.log_file = Some("/no/such/folder/log".into());
         let trouble = log_file(&settings).unwrap_err();
         assert!(trouble.contains("/no/such/folder/log"));
+    }
+
+    #[test]
+    fn a_full_disk_is_reported_once_on_the_terminal_and_the_lost_lines_are_counted_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        std::os::unix::fs::symlink("/dev/full", &path).unwrap();
+        let mut settings = Settings::default();
+        settings.global.log_file = Some(path.display().to_string());
+        let mut pages = Pages::new(&settings, log_file(&settings).unwrap());
+        let put = |pages: &mut Pages, text: &str| {
+            let line = Line::Notice { text: text.into() };
+            pages.line(&line, Timestamp::UNIX_EPOCH);
+            pages.pass_on_log();
+            String::from_utf8(std::mem::take(&mut pages.out)).unwrap()
+        };
+        assert!(put(&mut pages, "one").contains("lines are lost"));
+        assert_eq!(put(&mut pages, "two"), "two\n");
+        std::fs::remove_file(&path).unwrap();
+        pages.file.as_mut().unwrap().reopen().unwrap();
+        assert!(put(&mut pages, "three").contains("is written again; 2 lines were lost"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lost = text.lines().next().unwrap();
+        assert!(lost.contains(" 2 lines were lost: "), "{text}");
+        assert!(text.ends_with(" three\n"), "{text}");
     }
 
     #[test]
