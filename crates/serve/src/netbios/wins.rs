@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     io::Write as _,
-    path::{Path, PathBuf},
+    path::Path,
     sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
 };
 
@@ -240,7 +240,7 @@ fn command(hook: &str, event: &WinsEvent) -> Option<String> {
 }
 
 /// Writes each text to a new file that replaces the old one, so that a crash leaves one of the two.
-fn save_all(texts: &Receiver<String>, file: &PathBuf, reporter: &Reporter) {
+fn save_all(texts: &Receiver<String>, file: &Path, reporter: &Reporter) {
     let mut failed = false;
     while let Ok(text) = texts.recv() {
         let error = replace(file, &text).err();
