@@ -90,7 +90,7 @@ def users_write(net, folder):
 
 
 def asks_before_it_replaces(net, folder):
-    """An smb.conf that is there is replaced only with --overwrite; --dry-run writes nothing."""
+    """An smb.conf that is there is replaced only with --overwrite and stays under a name of its own; --dry-run writes nothing."""
     host = net.host("tower")
     config = folder / "smb.conf"
     config.write_text("[global]\nworkgroup = MINE\n")
@@ -106,6 +106,23 @@ def asks_before_it_replaces(net, folder):
     assert done.returncode == 0 and (folder / "smb.conf.old").read_text() == "[global]\nworkgroup = MINE\n", done
     # the same again is no loss, and asks nothing
     assert setup(host, *words).returncode == 0
+    first = config.read_text()
+    done = setup(host, *words, "--share", "OTHER", "--overwrite")
+    assert done.returncode == 0 and f"stays as {config}.old.1\n" in done.stdout, done
+    assert (folder / "smb.conf.old").read_text() == "[global]\nworkgroup = MINE\n"
+    assert (folder / "smb.conf.old.1").read_text() == first
+    # a link to another file system; the text is not UTF-8
+    with mounted(folder / "disk", "64k") as disk:
+        (disk / "real.conf").write_bytes(b"[B\xfccher]\npath = /tmp\n")
+        linked = folder / "linked.conf"
+        linked.symlink_to(disk / "real.conf")
+        words = ("--folder", folder / "old", "--write", "everybody", "--config", linked)
+        done = setup(host, *words)
+        assert done.returncode == 1 and "linked.conf exists; nothing is changed" in done.stderr, done
+        done = setup(host, *words, "--overwrite")
+        assert done.returncode == 0 and f"stays as {disk}/real.conf.old\n" in done.stdout, done
+        assert linked.is_symlink() and "read only = no" in linked.read_text()
+        assert (disk / "real.conf.old").read_bytes() == b"[B\xfccher]\npath = /tmp\n"
 
 
 def a_failure_changes_nothing(net, folder):

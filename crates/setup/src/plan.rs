@@ -66,8 +66,16 @@ pub fn plan(answers: &Answers, site: &Site) -> Result<Plan, Wrong> {
 }
 
 /// Whether somebody would miss the configuration that is there.
-pub fn is_own(config: &str) -> bool {
-    config != PACKAGED && !config.trim().is_empty()
+pub fn replaces_own(config: &Path, plan: &Plan) -> bool {
+    match std::fs::read(config) {
+        Ok(there) => is_own(&there) && there != plan.config.as_bytes(),
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    }
+}
+
+/// Texts of old machines are often not UTF-8.
+fn is_own(config: &[u8]) -> bool {
+    config != PACKAGED.as_bytes() && !config.trim_ascii().is_empty()
 }
 
 fn config(answers: &Answers, site: &Site, users: &[String]) -> String {

@@ -4,7 +4,9 @@
 use std::{
     fs,
     io::{self, Write as _},
-    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _, chown},
+    os::unix::fs::{
+        DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, chown,
+    },
     path::{Path, PathBuf},
 };
 
@@ -13,6 +15,9 @@ use rustix::{
     io::Errno,
 };
 use tempfile::TempPath;
+
+/// Copies of one file that are kept at most.
+const COPIES_MAX: usize = 1000;
 
 /// Why nothing was written.
 #[derive(Debug)]
@@ -35,8 +40,8 @@ pub struct Change<'a> {
     pub mode: u32,
     /// Owner and group of a new file.
     pub owner: Option<(u32, u32)>,
-    /// Where the old contents stay.
-    pub keep: Option<PathBuf>,
+    /// The old contents stay beside the new ones, under the name [`kept_as`] gives.
+    pub keep: bool,
 }
 
 /// New contents of a file.
@@ -61,11 +66,15 @@ enum Done {
     Folder(PathBuf),
     /// A file that was not there before.
     Created(PathBuf),
-    /// The old file lies at `old`.
+    /// The old file lies at `old`, which goes in the end.
     Replaced {
         path: PathBuf,
         old: TempPath,
-        keep: Option<PathBuf>,
+    },
+    /// The old file lies at `kept`, and stays there.
+    Kept {
+        path: PathBuf,
+        kept: PathBuf,
     },
 }
 
@@ -141,20 +150,23 @@ impl Transaction {
             let path = path.clone();
             move |error: io::Error| failed(what, &path, error)
         };
-        let done = match was_there {
-            false => {
+        let done = match (was_there, change.keep) {
+            (false, _) => {
                 temporary
                     .persist_noclobber(&path)
                     .map_err(|refused| io("write")(refused.error))?;
                 Done::Created(path.clone())
             }
-            true => {
+            (true, false) => {
                 let old = exchange(temporary, &path).map_err(io("replace"))?;
-                Done::Replaced {
-                    path: path.clone(),
-                    old,
-                    keep: change.keep.clone(),
-                }
+                let path = path.clone();
+                Done::Replaced { path, old }
+            }
+            (true, true) => {
+                let kept = back_up(&path).map_err(io("keep a copy of"))?;
+                replace(temporary, &path, &kept).map_err(io("replace"))?;
+                let path = path.clone();
+                Done::Kept { path, kept }
             }
         };
         self.done.push(done);
@@ -164,19 +176,13 @@ impl Transaction {
         sync_folder(&path).map_err(io("write"))
     }
 
-    /// Keeps what was done. Old contents go, or to where they are to stay.
-    pub fn commit(mut self) {
-        for done in self.done.drain(..) {
-            if let Done::Replaced {
-                old,
-                keep: Some(keep),
-                ..
-            } = done
-            {
-                // the new file is in force; without its copy the old one is lost, which is no reason to stop
-                let _ = old.persist(keep);
-            }
-        }
+    /// Keeps what was done, and says under which names old contents stay. The others go.
+    pub fn commit(mut self) -> Vec<PathBuf> {
+        let kept = self.done.drain(..).filter_map(|done| match done {
+            Done::Kept { kept, .. } => Some(kept),
+            _ => None,
+        });
+        kept.collect()
     }
 }
 
@@ -187,12 +193,83 @@ impl Drop for Transaction {
             let _ = match done {
                 Done::Folder(path) => fs::remove_dir(path),
                 Done::Created(path) => fs::remove_file(path),
-                Done::Replaced { path, old, .. } => {
-                    old.persist(path).map_err(|refused| refused.error)
-                }
+                // if the old file cannot return, it must at least not be deleted
+                Done::Replaced { path, old } => old
+                    .persist(path)
+                    .or_else(|refused| refused.path.keep().map(drop).map_err(|kept| kept.error)),
+                Done::Kept { path, kept } => fs::rename(kept, path),
             };
         }
     }
+}
+
+/// The first name that is free for a copy of a file beside it: `smb.conf.old`, then `smb.conf.old.1` and so on. The file is
+/// the target of a symbolic link.
+pub fn kept_as(path: &Path) -> Option<PathBuf> {
+    let path = path.canonicalize().unwrap_or(path.to_owned());
+    copies_of(&path).find(|name| fs::symlink_metadata(name).is_err())
+}
+
+fn copies_of(path: &Path) -> impl Iterator<Item = PathBuf> {
+    (0..COPIES_MAX).map(move |number| {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(".old");
+        if number > 0 {
+            name.push(format!(".{number}"));
+        }
+        path.with_file_name(name)
+    })
+}
+
+/// Gives the file a second name that survives its replacement, under which nothing was before.
+fn back_up(path: &Path) -> io::Result<PathBuf> {
+    for name in copies_of(path) {
+        // not all file systems have hard links
+        let done = match fs::hard_link(path, &name) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => copy(path, &name),
+            linked => linked,
+        };
+        match done {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) => return Err(error),
+            Ok(()) => {}
+        }
+        if let Err(error) = sync_folder(path) {
+            let _ = fs::remove_file(&name);
+            return Err(error);
+        }
+        return Ok(name);
+    }
+    Err(io::Error::other(format!(
+        "there are {COPIES_MAX} older copies"
+    )))
+}
+
+/// Puts the new file at `path`, whose copy goes if that fails.
+fn replace(new: TempPath, path: &Path, copy: &Path) -> io::Result<()> {
+    new.persist(path).map_err(|refused| {
+        let _ = fs::remove_file(copy);
+        refused.error
+    })
+}
+
+/// Copies a file with its owner and mode to a new one, on disk.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut old = fs::File::open(from)?;
+    let is = old.metadata()?;
+    let mut new = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(to)?;
+    let copied = io::copy(&mut old, &mut new)
+        .and_then(|_| own(to, (is.uid(), is.gid())))
+        .and_then(|()| new.set_permissions(fs::Permissions::from_mode(is.mode() & 0o7777)))
+        .and_then(|()| new.sync_all());
+    if copied.is_err() {
+        let _ = fs::remove_file(to);
+    }
+    copied
 }
 
 fn failed(what: &str, path: &Path, error: io::Error) -> Failed {

@@ -15,8 +15,9 @@ use std::{
 use coax_setup::{
     Wrong,
     answers::{self, Answers, Machine, Writers},
-    plan::{Plan, is_own, plan},
+    plan::{Plan, plan, replaces_own},
     site::Site,
+    transaction::kept_as,
     users::{NewUser, has_lm_hash, known},
 };
 use coax_smbconf::share_argument::share_name;
@@ -195,24 +196,24 @@ fn set_up(
     plan: &Plan,
     talks: bool,
 ) -> Result<ExitCode, Stop> {
-    let replaced = std::fs::read_to_string(&site.config)
-        .ok()
-        .filter(|text| is_own(text));
+    let replaces = replaces_own(&site.config, plan);
     let new_users = without_password(plan, site)?;
     print(&write::shown(site, plan, &new_users));
     if args.dry_run {
         return Ok(ExitCode::SUCCESS);
     }
     let mut asking = Asking::new(talks);
-    if replaced.is_some_and(|text| text != plan.config) && !args.overwrite {
+    if replaces && !args.overwrite {
         let config = site.config.display();
+        let kept = kept_as(&site.config).unwrap_or_default();
+        let kept = kept.display();
         let yes = talks
             && asking.confirm(
-                &format!("{config} exists. Replace it, and keep it as {config}.old?"),
+                &format!("{config} exists. Replace it, and keep it as {kept}?"),
                 false,
             );
         if !yes && !talks {
-            let help = "--overwrite replaces it and keeps the old one as smb.conf.old".to_owned();
+            let help = format!("--overwrite replaces it and keeps the old one as {kept}");
             return Err(Stop::Failed(format!("{config} exists"), Some(help)));
         }
         if !yes {
@@ -222,8 +223,8 @@ fn set_up(
         return Err(Stop::Declined);
     }
     let users = passwords(new_users, args.password_stdin, plan.lm)?;
-    write::write(args, site, plan, &users)?;
-    print(&write::done(args, site, answers, plan));
+    let kept = write::write(args, site, plan, &users)?;
+    print(&write::done(args, site, answers, plan, &kept));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -237,7 +237,22 @@ fn without_a_service_the_command_is_named() {
 
 #[test]
 fn the_configuration_of_the_packages_is_nobodys_own() {
-    assert!(!is_own(PACKAGED));
-    assert!(!is_own("\n"));
-    assert!(is_own(&PACKAGED.replace("PUBLIC", "MINE")));
+    assert!(!is_own(PACKAGED.as_bytes()));
+    assert!(!is_own(b"\n"));
+    assert!(is_own(PACKAGED.replace("PUBLIC", "MINE").as_bytes()));
+}
+
+#[test]
+fn a_configuration_that_is_not_utf_8_is_missed_too() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("smb.conf");
+    let plan = Plan {
+        config: "[global]\n".into(),
+        ..Plan::default()
+    };
+    assert!(!replaces_own(&path, &plan));
+    for (text, missed) in [(&b"[B\xfccher]\n"[..], true), (b"[global]\n", false)] {
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(replaces_own(&path, &plan), missed);
+    }
 }

@@ -33,7 +33,7 @@ fn text<'a>(path: PathBuf, text: &'a str) -> Change<'a> {
         new: New::Text(text),
         mode: 0o640,
         owner: None,
-        keep: None,
+        keep: false,
     }
 }
 
@@ -51,7 +51,7 @@ fn prepared(root: &Path) -> Vec<Change<'static>> {
     fs::write(root.join("gone"), "going").unwrap();
     vec![
         Change {
-            keep: Some(root.join("smb.conf.old")),
+            keep: true,
             ..text(root.join("smb.conf"), "new")
         },
         text(root.join("a/b/new"), "fresh"),
@@ -81,7 +81,8 @@ fn run(root: &Path, changes: Vec<Change<'_>>) -> Result<Transaction, Failed> {
 fn a_transaction_that_is_committed_changes_everything() {
     let root = tempfile::tempdir().unwrap();
     let changes = prepared(root.path());
-    run(root.path(), changes).unwrap().commit();
+    let kept = run(root.path(), changes).unwrap().commit();
+    assert_eq!(kept, [root.path().join("smb.conf.old")]);
     let all = tree(root.path());
     let read = |name: &str| {
         all.get(&root.path().join(name))
@@ -159,4 +160,87 @@ fn a_folder_that_something_else_uses_by_then_stays() {
     fs::write(root.path().join("a/b/theirs"), "x").unwrap();
     drop(transaction);
     assert!(root.path().join("a/b/theirs").exists());
+}
+
+/// Replaces `path` by "new" and keeps the old file.
+fn replaced(path: &Path) -> Result<Transaction, Failed> {
+    let mut transaction = Transaction::default();
+    let change = Change {
+        keep: true,
+        ..text(path.to_owned(), "new")
+    };
+    transaction.files(vec![change])?;
+    Ok(transaction)
+}
+
+#[test]
+fn the_copy_of_a_linked_file_lies_beside_the_file() {
+    let (root, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (real, link) = (other.path().join("real"), root.path().join("smb.conf"));
+    fs::write(&real, "old").unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let name = other.path().canonicalize().unwrap().join("real.old");
+    assert_eq!(kept_as(&link).as_ref(), Some(&name));
+    assert_eq!(
+        replaced(&link).unwrap().commit(),
+        std::slice::from_ref(&name)
+    );
+    assert_eq!(fs::read_to_string(&name).unwrap(), "old");
+    assert_eq!(fs::read_to_string(&link).unwrap(), "new");
+    assert_eq!(tree(root.path()).len(), 1);
+}
+
+#[test]
+fn no_copy_replaces_another() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("smb.conf");
+    let name = |end: &str| root.path().join(format!("smb.conf.old{end}"));
+    // a link to nowhere has a name too
+    std::os::unix::fs::symlink("nowhere", name(".1")).unwrap();
+    for (end, old) in [("", "by hand"), (".2", "second"), (".3", "third")] {
+        fs::write(&path, old).unwrap();
+        assert_eq!(replaced(&path).unwrap().commit(), [name(end)]);
+    }
+    for (end, old) in [("", "by hand"), (".2", "second"), (".3", "third")] {
+        assert_eq!(fs::read_to_string(name(end)).unwrap(), old);
+    }
+}
+
+#[test]
+fn nothing_is_replaced_if_no_copy_can_be_kept() {
+    let root = tempfile::tempdir().unwrap();
+    // 255 bytes are the longest name (NAME_MAX of limits.h)
+    let path = root.path().join("x".repeat(252));
+    fs::write(&path, "old").unwrap();
+    let before = tree(root.path());
+    let failed = replaced(&path).map(drop).unwrap_err();
+    assert_eq!(failed.what, "keep a copy of");
+    assert_eq!(tree(root.path()), before);
+}
+
+#[test]
+fn after_a_crash_the_copy_undoes_the_replacement() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("smb.conf");
+    fs::write(&path, "old").unwrap();
+    let before = tree(root.path());
+    std::mem::forget(replaced(&path).unwrap());
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    fs::rename(root.path().join("smb.conf.old"), &path).unwrap();
+    assert_eq!(tree(root.path()), before);
+}
+
+#[test]
+fn a_copy_without_hard_links_has_owner_mode_and_contents() {
+    let root = tempfile::tempdir().unwrap();
+    let (from, to) = (root.path().join("a"), root.path().join("b"));
+    fs::write(&from, "old").unwrap();
+    fs::set_permissions(&from, fs::Permissions::from_mode(0o640)).unwrap();
+    copy(&from, &to).unwrap();
+    let all = tree(root.path());
+    assert_eq!(all.get(&from), all.get(&to));
+    fs::write(&to, "other").unwrap();
+    let refused = copy(&from, &to).unwrap_err();
+    assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(fs::read_to_string(&to).unwrap(), "other");
 }

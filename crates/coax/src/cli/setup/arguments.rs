@@ -48,7 +48,7 @@ pub struct SetupArgs {
     /// Read passwords of new users from standard input, one line for each
     #[arg(long)]
     pub password_stdin: bool,
-    /// Replace an smb.conf without asking; the old one stays as smb.conf.old
+    /// Replace an smb.conf without asking; the old one stays as smb.conf.old, or smb.conf.old.1 and so on
     #[arg(long)]
     pub overwrite: bool,
     /// Show what would be written, and write nothing

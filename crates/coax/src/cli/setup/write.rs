@@ -9,7 +9,7 @@ use coax_doctor::access::Account;
 use coax_serve::prepare;
 use coax_setup::{
     answers::Answers,
-    plan::{Plan, is_own},
+    plan::{Plan, replaces_own},
     site::Site,
     transaction::{Change, Failed, New, Transaction},
     users::{NewUser, enter},
@@ -61,7 +61,7 @@ fn file(path: &Path, text: &str) -> String {
     format!("\n{}\n{}", path.display(), lines.collect::<String>())
 }
 
-/// Writes everything, checks it, and restarts the service. If a step fails, everything is as before.
+/// Writes everything, checks it, and restarts the service. If a step fails, everything is as before. Says where old files stay.
 ///
 /// # Errors
 /// Which step, and why.
@@ -70,7 +70,7 @@ pub(super) fn write(
     site: &Site,
     plan: &Plan,
     users: &[NewUser],
-) -> Result<(), Stop> {
+) -> Result<Vec<PathBuf>, Stop> {
     let mut transaction = Transaction::default();
     let account = site.account.as_ref();
     let owner = account.map(owner);
@@ -100,8 +100,7 @@ pub(super) fn write(
             Some(help),
         ));
     }
-    transaction.commit();
-    Ok(())
+    Ok(transaction.commit())
 }
 
 fn owner(account: &Account) -> (u32, u32) {
@@ -118,14 +117,12 @@ fn changes<'a>(
     users: &[NewUser],
     enter: &'a dyn Fn(&Path) -> Result<(), String>,
 ) -> Vec<Change<'a>> {
-    let before = std::fs::read_to_string(&site.config).ok();
-    let keeps = before.is_some_and(|text| is_own(&text) && text != plan.config);
     let mut changes = vec![Change {
         path: site.config.clone(),
         new: New::Text(&plan.config),
         mode: 0o644,
         owner: None,
-        keep: keeps.then(|| old(&site.config)),
+        keep: replaces_own(&site.config, plan),
     }];
     if !users.is_empty() {
         changes.push(Change {
@@ -133,7 +130,7 @@ fn changes<'a>(
             new: New::Changed(enter),
             mode: 0o600,
             owner,
-            keep: None,
+            keep: false,
         });
     }
     if let Some(path) = &site.drop_in {
@@ -142,17 +139,10 @@ fn changes<'a>(
             new: plan.drop_in.as_deref().map_or(New::Gone, New::Text),
             mode: 0o644,
             owner: None,
-            keep: None,
+            keep: false,
         });
     }
     changes
-}
-
-/// `smb.conf.old`.
-fn old(config: &Path) -> PathBuf {
-    let mut name = config.file_name().unwrap_or_default().to_owned();
-    name.push(".old");
-    config.with_file_name(name)
 }
 
 fn refused(failed: Failed) -> Stop {
@@ -202,7 +192,13 @@ fn restart() -> Result<(), String> {
 }
 
 /// What was done, and what to do now.
-pub(super) fn done(args: &SetupArgs, site: &Site, answers: &Answers, plan: &Plan) -> String {
+pub(super) fn done(
+    args: &SetupArgs,
+    site: &Site,
+    answers: &Answers,
+    plan: &Plan,
+    kept: &[PathBuf],
+) -> String {
     let settings = load(Some(&site.config), &[]).settings;
     let name = &settings.global.netbios_name;
     let mut out = String::new();
@@ -210,6 +206,9 @@ pub(super) fn done(args: &SetupArgs, site: &Site, answers: &Answers, plan: &Plan
         (true, true) => out.push_str("\nThe service runs with the new configuration.\n"),
         (true, false) => out.push_str("\nWritten. To serve: sudo systemctl restart coax\n"),
         (false, _) => out.push_str("\nWritten.\n"),
+    }
+    for kept in kept {
+        out.push_str(&format!("The old file stays as {}\n", kept.display()));
     }
     out.push_str(&format!(
         "On DOS, Windows and OS/2: NET USE X: \\\\{name}\\{}\n",
