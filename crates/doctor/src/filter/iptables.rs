@@ -34,16 +34,13 @@ pub fn iptables(text: &str) -> Ruleset {
             let mut words = declared.split_whitespace();
             let name = words.next().unwrap_or_default();
             let policy = words.next().unwrap_or("-");
-            let arrives = matches!(
-                (table.as_str(), name),
-                ("ip raw" | "ip mangle", "PREROUTING")
-                    | ("ip mangle" | "ip filter" | "ip security", "INPUT")
-            );
             rules.chains.push(Chain {
                 table: table.clone(),
                 name: name.to_owned(),
-                base: arrives.then_some(Base {
+                base: leaves(&table, name).map(|leaves| Base {
                     drops: policy == "DROP",
+                    leaves,
+                    nat: table == "ip nat",
                 }),
                 rules: Vec::new(),
             });
@@ -55,6 +52,18 @@ pub fn iptables(text: &str) -> Ruleset {
         }
     }
     rules
+}
+
+/// Whether packets leave this machine through a chain; `None` if they neither enter nor leave there. Rules of NAT see the first
+/// packet of a connection only, and no reply.
+fn leaves(table: &str, chain: &str) -> Option<bool> {
+    match (table, chain) {
+        ("ip raw" | "ip mangle" | "ip nat", "PREROUTING") => Some(false),
+        ("ip mangle" | "ip filter" | "ip security" | "ip nat", "INPUT") => Some(false),
+        ("ip raw" | "ip mangle" | "ip filter" | "ip security", "OUTPUT") => Some(true),
+        ("ip mangle", "POSTROUTING") => Some(true),
+        _ => None,
+    }
 }
 
 /// `-A CHAIN …`: the chain and the rule.
@@ -95,7 +104,8 @@ fn rule(line: &str) -> Option<(String, Rule)> {
 
 fn target(name: &str) -> Verdict {
     match name {
-        "ACCEPT" => Verdict::Accept,
+        "ACCEPT" | "MASQUERADE" | "SNAT" => Verdict::Accept,
+        "DNAT" | "NETMAP" | "REDIRECT" => Verdict::Redirect,
         "DROP" | "REJECT" => Verdict::Drop,
         "RETURN" => Verdict::Return,
         "QUEUE" | "NFQUEUE" | "TPROXY" => Verdict::Unknown,
@@ -109,23 +119,26 @@ fn test(option: &str, value: &str) -> Option<On> {
     let list = || value.split(',').map(|part| part.trim().to_owned());
     Some(match option {
         "-p" => On::Protocol(list().collect()),
-        "--dport" | "--dports" | "--ports" => {
-            On::Port(list().filter_map(|part| ports(&part)).collect())
-        }
+        "--dport" | "--dports" => On::Port(list().filter_map(|part| ports(&part)).collect()),
+        "--sport" | "--sports" => On::SourcePort(list().filter_map(|part| ports(&part)).collect()),
+        "--ports" => On::EitherPort(list().filter_map(|part| ports(&part)).collect()),
         "--ctstate" | "--state" => On::State(list().collect()),
         "-i" => On::Interface(vec![value.to_owned()]),
+        "-o" => On::OutInterface(vec![value.to_owned()]),
+        "-d" => On::Destination(list().filter_map(|part| range_of(&part)).collect()),
         "-s" => On::Source(list().filter_map(|part| range_of(&part)).collect()),
         "--src-range" => {
             let (first, last) = value.split_once('-')?;
             On::Source(vec![(first.parse().ok()?, last.parse().ok()?)])
         }
-        "--dst-type" if list().any(|kind| kind == "LOCAL") => On::Always,
+        "--dst-type" if list().any(|kind| kind == "LOCAL") => On::ToLocal,
         "--dst-type" => On::Never,
         // names of modules; `limit` and others then have options that are unknown
         "-m" | "--comment" | "--limit-burst" | "--mask" | "--rsource" | "--name" => return None,
         // options of targets
         "--reject-with" | "--log-prefix" | "--log-level" | "--nflog-prefix" | "--nflog-group"
-        | "--set-xmark" | "--set-mark" => {
+        | "--set-xmark" | "--set-mark" | "--to-ports" | "--to-destination" | "--to-source"
+        | "--to" | "--random" | "--random-fully" | "--persistent" => {
             return None;
         }
         _ => On::Unknown,

@@ -1,4 +1,4 @@
-//! What the packet filter does with the first packet of a client, from the rules that `nft` and `iptables-save` print.
+//! What the packet filter does with the first packet of a client and the reply, from the rules that `nft` and `iptables-save` print.
 //!
 //! A test that coax does not know may or may not match, and the answer says so: [`Fate::Perhaps`].
 
@@ -11,7 +11,7 @@ use std::net::Ipv4Addr;
 use coax_netbios::Network;
 
 pub use iptables::iptables;
-pub use nft::nft;
+pub use nft::{dormant, has_flags, nft};
 pub use walk::fate;
 
 /// The rules of all tables.
@@ -22,12 +22,20 @@ pub struct Ruleset {
 }
 
 impl Ruleset {
-    /// Adds the chains of another source, which knows more of the tables that both contain.
+    /// Adds the chains of another source, which knows more of the chains that both contain.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
-        let again = |chain: &Chain| other.chains.iter().any(|c| c.table == chain.table);
+        let same = |a: &Chain, b: &Chain| a.table == b.table && a.name == b.name;
+        let again = |chain: &Chain| other.chains.iter().any(|c| same(c, chain));
         self.chains.retain(|chain| !again(chain));
         self.chains.extend(other.chains);
+        self
+    }
+
+    /// Leaves out the chains of these tables.
+    #[must_use]
+    pub fn without(mut self, tables: &[String]) -> Self {
+        self.chains.retain(|chain| !tables.contains(&chain.table));
         self
     }
 }
@@ -39,7 +47,7 @@ pub struct Chain {
     pub table: String,
     /// Its name.
     pub name: String,
-    /// It filters packets that arrive for this machine: its priority, and whether it drops what no rule decides.
+    /// Packets from or to this machine enter here.
     pub base: Option<Base>,
     /// The rules, in order.
     pub rules: Vec<Rule>,
@@ -50,6 +58,11 @@ pub struct Chain {
 pub struct Base {
     /// The policy is to drop.
     pub drops: bool,
+    /// It sees packets that leave this machine, not those that arrive.
+    pub leaves: bool,
+    /// It translates addresses, if connection tracking is on. Without a rule that needs it, the kernel tracks nothing and skips the
+    /// chain.
+    pub nat: bool,
 }
 
 /// A rule.
@@ -79,13 +92,23 @@ pub enum On {
     Protocol(Vec<String>),
     /// The destination port.
     Port(Vec<(u16, u16)>),
+    /// The source port.
+    SourcePort(Vec<(u16, u16)>),
+    /// The destination port or the source port.
+    EitherPort(Vec<(u16, u16)>),
     /// The state of connection tracking.
     State(Vec<String>),
-    /// The interface; `+` or `*` at the end stands for the rest.
+    /// The interface that a packet arrives on; `+` or `*` at the end stands for the rest.
     Interface(Vec<String>),
+    /// The interface that a packet leaves by, likewise.
+    OutInterface(Vec<String>),
     /// The sender, as ranges.
     Source(Vec<(Ipv4Addr, Ipv4Addr)>),
-    /// What is true of every packet in question: IPv4, to an address of this machine.
+    /// The receiver, as ranges.
+    Destination(Vec<(Ipv4Addr, Ipv4Addr)>),
+    /// The receiver is an address of this machine.
+    ToLocal,
+    /// What is true of every packet in question: IPv4.
     Always,
     /// What is true of none: another family of addresses, multicast.
     Never,
@@ -103,6 +126,8 @@ pub enum Verdict {
     Accept,
     /// It is dropped or rejected.
     Drop,
+    /// It goes to another port or address.
+    Redirect,
     /// Another chain decides, then this one.
     Jump(String),
     /// Another chain decides, then the one before.
@@ -113,17 +138,21 @@ pub enum Verdict {
     Unknown,
 }
 
-/// The first packet of a client.
+/// The first packet of a client, or the reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet<'a> {
     /// `tcp` or `udp`.
     pub protocol: &'a str,
-    /// The destination port.
+    /// The server's port.
     pub port: u16,
-    /// The interface that it arrives on.
+    /// The interface that it passes.
     pub interface: &'a str,
-    /// The senders.
-    pub source: Network,
+    /// The clients.
+    pub client: Network,
+    /// The server's address in its network.
+    pub server: Network,
+    /// The server sends it.
+    pub reply: bool,
 }
 
 /// What becomes of it.
@@ -135,6 +164,8 @@ pub enum Fate {
     Dropped(Place),
     /// This rule may drop it.
     Perhaps(Place),
+    /// This rule sends it to another port or address.
+    Redirected(Place),
 }
 
 /// A rule that drops.
@@ -144,6 +175,8 @@ pub struct Place {
     pub table: String,
     /// Its chain.
     pub chain: String,
+    /// The chain where packets enter that table.
+    pub base: String,
     /// The rule, or the policy.
     pub rule: String,
 }

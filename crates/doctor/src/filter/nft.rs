@@ -35,15 +35,46 @@ fn table(object: &Value) -> Option<String> {
     for_ipv4.then(|| format!("{family} {name}"))
 }
 
+/// Whether a table of the dump has flags.
+pub fn has_flags(text: &str) -> bool {
+    let dump: Option<Value> = serde_json::from_str(text).ok();
+    let objects = dump
+        .as_ref()
+        .and_then(|dump| dump.get("nftables")?.as_array());
+    let mut tables = objects.into_iter().flatten().filter_map(|o| o.get("table"));
+    tables.any(|table| table.get("flags").is_some())
+}
+
+/// The tables that `nft list ruleset` says are dormant: the kernel skips their rules. As JSON, nft 1.0.6 prints a table's name
+/// in place of its flags.
+pub fn dormant(text: &str) -> Vec<String> {
+    let (mut all, mut table) = (Vec::new(), "");
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix("table ") {
+            table = name.trim_end_matches([' ', '{']);
+        } else if let Some(flags) = line.strip_prefix("\tflags ")
+            && flags.split([',', ' ', ';']).any(|flag| flag == "dormant")
+        {
+            all.push(table.to_owned());
+        }
+    }
+    all
+}
+
 fn chain(object: &Value) -> Option<Chain> {
-    let hook = word(object, "hook");
-    let arrives = matches!(hook, Some("input" | "prerouting" | "ingress"));
-    let filters = word(object, "type") == Some("filter");
+    // rules of NAT see the first packet of a connection only, and no reply
+    let leaves = match (word(object, "hook"), word(object, "type")) {
+        (Some("input" | "prerouting" | "ingress"), Some("filter" | "nat")) => Some(false),
+        (Some("output" | "postrouting" | "egress"), Some("filter" | "route")) => Some(true),
+        _ => None,
+    };
     Some(Chain {
         table: table(object)?,
         name: word(object, "name")?.to_owned(),
-        base: (arrives && filters).then(|| Base {
+        base: leaves.map(|leaves| Base {
             drops: word(object, "policy") == Some("drop"),
+            leaves,
+            nat: word(object, "type") == Some("nat"),
         }),
         rules: Vec::new(),
     })
@@ -109,14 +140,20 @@ impl Reader<'_> {
         let texts = || values.iter().filter_map(text).collect();
         let known = match key(left).as_deref() {
             Some("meta l4proto" | "ip protocol") => On::Protocol(texts()),
-            Some("th dport") => On::Port(values.iter().filter_map(ports).collect()),
             // the protocol that a header belongs to is part of the test
-            Some("tcp dport" | "udp dport") => On::Port(values.iter().filter_map(ports).collect()),
+            Some("th dport" | "tcp dport" | "udp dport") => {
+                On::Port(values.iter().filter_map(ports).collect())
+            }
+            Some("th sport" | "tcp sport" | "udp sport") => {
+                On::SourcePort(values.iter().filter_map(ports).collect())
+            }
             Some("ct state") => On::State(texts()),
             Some("meta iifname" | "meta iif") => On::Interface(texts()),
+            Some("meta oifname" | "meta oif") => On::OutInterface(texts()),
             Some("ip saddr") => On::Source(values.iter().filter_map(addresses).collect()),
+            Some("ip daddr") => On::Destination(values.iter().filter_map(addresses).collect()),
             Some("fib daddr type") => match values.iter().any(|value| value == "local") {
-                true => On::Always,
+                true => On::ToLocal,
                 false => On::Never,
             },
             Some("meta nfproto") if values.iter().all(|value| value == "ipv6") => On::Never,
@@ -125,9 +162,10 @@ impl Reader<'_> {
             _ => return On::Unknown,
         };
         let complete = match &known {
-            On::Protocol(all) | On::State(all) | On::Interface(all) => all.len() == values.len(),
-            On::Port(all) => all.len() == values.len(),
-            On::Source(all) => all.len() == values.len(),
+            On::Protocol(all) | On::State(all) => all.len() == values.len(),
+            On::Interface(all) | On::OutInterface(all) => all.len() == values.len(),
+            On::Port(all) | On::SourcePort(all) => all.len() == values.len(),
+            On::Source(all) | On::Destination(all) => all.len() == values.len(),
             _ => true,
         };
         if complete { known } else { On::Unknown }
@@ -207,7 +245,8 @@ fn rule(tests: &[Test], words: &[String], action: &str, verdict: Verdict) -> Rul
 fn verdict(kind: &str, value: &Value) -> Verdict {
     let target = || word(value, "target").unwrap_or_default().to_owned();
     match kind {
-        "accept" => Verdict::Accept,
+        "accept" | "masquerade" | "snat" => Verdict::Accept,
+        "dnat" | "redirect" => Verdict::Redirect,
         "drop" | "reject" => Verdict::Drop,
         "return" => Verdict::Return,
         "continue" => Verdict::Continue,

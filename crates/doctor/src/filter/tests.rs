@@ -13,7 +13,16 @@ fn packet(protocol: &str, port: u16) -> Packet<'_> {
         protocol,
         port,
         interface: "eth0",
-        source: LAN,
+        client: LAN,
+        server: LAN,
+        reply: false,
+    }
+}
+
+fn reply(protocol: &str, port: u16) -> Packet<'_> {
+    Packet {
+        reply: true,
+        ..packet(protocol, port)
     }
 }
 
@@ -36,11 +45,28 @@ fn dump(policy: &str, rules: &str) -> Ruleset {
 }
 
 fn dropped_by(rules: &Ruleset, protocol: &str, port: u16) -> String {
-    match fate(rules, &packet(protocol, port)) {
+    becomes(rules, &packet(protocol, port))
+}
+
+fn becomes(rules: &Ruleset, packet: &Packet<'_>) -> String {
+    match fate(rules, packet) {
         Fate::Arrives => String::new(),
         Fate::Dropped(place) => place.rule,
         Fate::Perhaps(place) => format!("? {}", place.rule),
+        Fate::Redirected(place) => format!("> {}", place.rule),
     }
+}
+
+/// The dump of one table `ip t` with one chain of this type and hook.
+fn chain(kind: &str, hook: &str, policy: &str, rules: &[&str]) -> Ruleset {
+    let rules = rules.iter().map(|expr| {
+        format!(r#"{{"rule": {{"family": "ip", "table": "t", "chain": "c", "expr": [{expr}]}}}}"#)
+    });
+    let chain = format!(
+        r#"{{"chain": {{"family": "ip", "table": "t", "name": "c", "type": "{kind}", "hook": "{hook}", "policy": "{policy}"}}}}"#
+    );
+    let all: Vec<String> = [chain].into_iter().chain(rules).collect();
+    nft(&format!(r#"{{"nftables": [{}]}}"#, all.join(","))).unwrap()
 }
 
 const STATE: &str = r#"{"vmap": {"key": {"ct": {"key": "state"}}, "data": {"set": [["invalid", {"drop": null}], ["established", {"accept": null}]]}}}
@@ -170,6 +196,123 @@ fn tables_that_iptables_knows_replace_those_of_nft() {
 }
 
 #[test]
+fn chains_that_iptables_does_not_know_stay() {
+    let nft = nft(
+        r#"{"nftables": [{"chain": {"family": "ip", "table": "filter", "name": "input", "type": "filter", "hook": "input", "policy": "drop"}}]}"#,
+    );
+    let both = nft
+        .unwrap()
+        .with(iptables("*filter\n:INPUT ACCEPT [0:0]\nCOMMIT\n"));
+    assert_eq!(dropped_by(&both, "tcp", 139), "policy drop");
+}
+
+#[test]
+fn replies_pass_the_chains_of_packets_that_leave() {
+    let rule = |left: &str, right: &str, verdict: &str| {
+        format!(
+            r#"{{"match": {{"op": "==", "left": {left}, "right": {right}}}}}, {{"{verdict}": null}}"#
+        )
+    };
+    let port = r#"{"payload": {"protocol": "tcp", "field": "sport"}}"#;
+    let to = r#"{"payload": {"protocol": "ip", "field": "daddr"}}"#;
+    let (by, state) = (r#"{"meta": {"key": "oif"}}"#, r#"{"ct": {"key": "state"}}"#);
+    let known = r#"["established", "related"]"#;
+    for (policy, rule, tcp, udp) in [
+        (
+            "drop",
+            rule(by, r#""lo""#, "accept"),
+            "policy drop",
+            "policy drop",
+        ),
+        ("drop", rule(by, r#""eth*""#, "accept"), "", ""),
+        ("drop", rule(state, known, "accept"), "", "policy drop"),
+        (
+            "drop",
+            rule(to, r#""192.168.1.9""#, "accept"),
+            "? policy drop",
+            "? policy drop",
+        ),
+        (
+            "accept",
+            rule(port, "445", "drop"),
+            "tcp sport 445 drop",
+            "",
+        ),
+        ("accept", rule(port, "139", "drop"), "", ""),
+        ("accept", rule(to, r#""10.0.0.1""#, "drop"), "", ""),
+    ] {
+        for kind in ["filter", "route"] {
+            let rules = chain(kind, "output", policy, &[&rule]);
+            assert_eq!(becomes(&rules, &reply("tcp", 445)), tcp, "{rule}");
+            assert_eq!(becomes(&rules, &reply("udp", 138)), udp, "{rule}");
+            assert_eq!(dropped_by(&rules, "tcp", 445), "", "{rule}");
+        }
+    }
+    let own = rule(to, r#""192.168.1.5""#, "drop");
+    let rules = chain("filter", "input", "accept", &[&own]);
+    assert_eq!(dropped_by(&rules, "tcp", 445), "ip daddr 192.168.1.5 drop");
+    assert_eq!(
+        dropped_by(&rules, "udp", 137),
+        "? ip daddr 192.168.1.5 drop"
+    );
+    assert_eq!(becomes(&rules, &reply("tcp", 445)), "");
+    let rules = iptables(
+        "*filter\n:INPUT ACCEPT [0:0]\n:OUTPUT DROP [0:0]\n-A OUTPUT -d 192.168.0.0/16 -o eth+ -p tcp -m tcp --sport 139 -j ACCEPT\n",
+    );
+    assert_eq!(becomes(&rules, &reply("tcp", 139)), "");
+    assert_eq!(becomes(&rules, &reply("tcp", 445)), "policy drop");
+    assert_eq!(dropped_by(&rules, "tcp", 445), "");
+}
+
+#[test]
+fn rules_of_nat_redirect_or_drop_first_packets() {
+    const PORT: &str = r#"{"match": {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}, "right": 445}}"#;
+    for (action, fate) in [
+        (
+            r#"{"redirect": {"port": 4450}}"#,
+            "> tcp dport 445 redirect",
+        ),
+        (r#"{"drop": null}"#, "? tcp dport 445 drop"),
+    ] {
+        let rules = chain(
+            "nat",
+            "prerouting",
+            "accept",
+            &[&format!("{PORT}, {action}")],
+        );
+        assert_eq!(dropped_by(&rules, "tcp", 445), fate);
+        assert_eq!(dropped_by(&rules, "tcp", 139), "");
+        assert_eq!(becomes(&rules, &reply("tcp", 445)), "");
+    }
+    let docker = "*nat\n:PREROUTING ACCEPT [0:0]\n:DOCKER - [0:0]\n-A PREROUTING -m addrtype --dst-type LOCAL -j DOCKER\n\
+        -A DOCKER ! -i docker0 -p tcp -m tcp --dport 139 -j DNAT --to-destination 172.17.0.2:139\n";
+    assert!(dropped_by(&iptables(docker), "tcp", 139).starts_with("> -A DOCKER"));
+    assert_eq!(dropped_by(&iptables(docker), "tcp", 445), "");
+}
+
+#[test]
+fn tables_that_sleep_drop_nothing() {
+    // as nft 1.0.6 prints them
+    let json = r#"{"nftables": [{"table": {"family": "inet", "name": "f", "handle": 1, "flags": "f"}},
+        {"chain": {"family": "inet", "table": "f", "name": "input", "handle": 1, "type": "filter", "hook": "input", "prio": 0, "policy": "drop"}}]}"#;
+    let rules = nft(json).unwrap();
+    assert!(has_flags(json));
+    assert!(!has_flags(&json.replace(r#", "flags": "f""#, "")));
+    assert_eq!(dropped_by(&rules, "tcp", 139), "policy drop");
+    for (flags, fate) in [
+        ("dormant", ""),
+        ("owner,dormant", ""),
+        ("owner", "policy drop"),
+    ] {
+        let text = format!(
+            "table inet f {{\n\tflags {flags}\n\n\tchain input {{\n\t\ttype filter hook input priority filter; policy drop;\n\t}}\n}}\n"
+        );
+        let rules = rules.clone().without(&dormant(&text));
+        assert_eq!(dropped_by(&rules, "tcp", 139), fate, "{flags}");
+    }
+}
+
+#[test]
 fn chains_that_jump_to_themselves_end() {
     let text = "*filter\n:INPUT ACCEPT [0:0]\n:a - [0:0]\n-A INPUT -j a\n";
     let text = format!("{text}{}", "-A a -j a\n".repeat(40));
@@ -211,6 +354,7 @@ proptest::proptest! {
             format!(r#"{{"match": {{"op": "in", "left": {{"ct": {{"key": "state"}}}}, "right": {quoted}}}}}, {{"drop": null}}"#),
         ] {
             let _ = fate(&dump("drop", &expr), &packet("udp", 137));
+            let _ = fate(&chain("filter", "output", "drop", &[&expr]), &reply("udp", 137));
         }
     }
 }

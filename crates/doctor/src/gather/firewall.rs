@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     facts::{Firewall, Reading},
-    filter::{Ruleset, iptables, nft},
+    filter::{Ruleset, dormant, has_flags, iptables, nft},
 };
 
 /// ufw's settings, bytes.
@@ -17,7 +17,7 @@ pub(super) fn firewall() -> Firewall {
     let mut firewall = Firewall::default();
     match command::run("nft", &["-j", "list", "ruleset"]) {
         Ran::Done(text) => match nft(&text) {
-            Some(rules) => firewall.read("nftables", rules),
+            Some(rules) => firewall.read("nftables", awake(rules, &text)),
             None if text.trim().is_empty() => firewall.read("nftables", Ruleset::default()),
             None => firewall.not_read("nftables", Reading::Failed("nft printed no JSON".into())),
         },
@@ -52,6 +52,17 @@ pub(super) fn firewall() -> Firewall {
         firewall.managers.push("firewalld");
     }
     firewall
+}
+
+/// The rules without those of dormant tables.
+fn awake(rules: Ruleset, json: &str) -> Ruleset {
+    if !has_flags(json) {
+        return rules;
+    }
+    match command::run("nft", &["list", "ruleset"]) {
+        Ran::Done(text) => rules.without(&dormant(&text)),
+        _ => rules,
+    }
 }
 
 fn reading(ran: Ran) -> Reading {

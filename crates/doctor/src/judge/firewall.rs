@@ -1,4 +1,4 @@
-//! Rules that drop what clients send.
+//! Rules that drop what clients send, or what the server sends to them.
 
 use std::net::IpAddr;
 
@@ -11,10 +11,20 @@ use crate::{
     finding::{Check, Finding, Severity},
 };
 
-/// Ports that one rule drops.
+/// What a rule does to packets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Harm {
+    Drops,
+    MayDrop,
+    Redirects,
+}
+
+/// Ports that one rule harms.
 struct Loss {
     place: Place,
-    certain: bool,
+    harm: Harm,
+    /// The server sends the packets.
+    reply: bool,
     protocol: &'static str,
     ports: Vec<u16>,
     interfaces: Vec<String>,
@@ -44,42 +54,58 @@ pub(super) fn judge(facts: &Facts, all: &mut Vec<Finding>) {
 
 fn losses(facts: &Facts) -> Vec<Loss> {
     let mut losses: Vec<Loss> = Vec::new();
-    for (interface, network) in networks(facts) {
+    for (interface, server, client) in networks(facts) {
         for (protocol, port) in wanted(facts) {
-            let packet = Packet {
-                protocol,
-                port,
-                interface: &interface.name,
-                source: network,
-            };
-            let (place, certain) = match fate(&facts.firewall.rules, &packet) {
-                Fate::Arrives => continue,
-                Fate::Dropped(place) => (place, true),
-                Fate::Perhaps(place) => (place, false),
-            };
-            let mut same = losses.iter_mut();
-            let same = same.find(|loss| {
-                loss.place == place && loss.certain == certain && loss.protocol == protocol
-            });
-            match same {
-                Some(loss) => {
-                    loss.add(port, &interface.name);
-                }
-                None => losses.push(Loss {
-                    place,
-                    certain,
+            for reply in [false, true] {
+                let packet = Packet {
                     protocol,
-                    ports: vec![port],
-                    interfaces: vec![interface.name.clone()],
-                    network,
-                }),
+                    port,
+                    interface: &interface.name,
+                    client,
+                    server,
+                    reply,
+                };
+                let Some(loss) = loss(facts, &packet) else {
+                    continue;
+                };
+                match losses.iter_mut().find(|known| known.is_like(&loss)) {
+                    Some(known) => known.add(port, &interface.name),
+                    None => losses.push(loss),
+                }
             }
         }
     }
     losses
 }
 
+fn loss(facts: &Facts, packet: &Packet<'_>) -> Option<Loss> {
+    let (place, harm) = match fate(&facts.firewall.rules, packet) {
+        Fate::Arrives => return None,
+        Fate::Dropped(place) => (place, Harm::Drops),
+        Fate::Perhaps(place) => (place, Harm::MayDrop),
+        Fate::Redirected(place) => (place, Harm::Redirects),
+    };
+    Some(Loss {
+        place,
+        harm,
+        reply: packet.reply,
+        protocol: if packet.protocol == "tcp" {
+            "tcp"
+        } else {
+            "udp"
+        },
+        ports: vec![packet.port],
+        interfaces: vec![packet.interface.to_owned()],
+        network: packet.client,
+    })
+}
+
 impl Loss {
+    fn is_like(&self, other: &Self) -> bool {
+        let key = |loss: &Self| (loss.harm, loss.reply, loss.protocol);
+        self.place == other.place && key(self) == key(other)
+    }
+
     fn add(&mut self, port: u16, interface: &str) {
         if !self.ports.contains(&port) {
             self.ports.push(port);
@@ -90,12 +116,12 @@ impl Loss {
     }
 }
 
-/// Where clients come from: the networks of this machine, or the address of the one client.
-fn networks(facts: &Facts) -> Vec<(&Interface, Network)> {
+/// This machine's addresses, and where clients come from: its networks, or the address of the one client.
+fn networks(facts: &Facts) -> Vec<(&Interface, Network, Network)> {
     let interfaces = facts.interfaces.iter().filter(|i| i.up && !i.loopback);
     let all = interfaces.flat_map(|interface| {
         let networks = interface.addresses.iter();
-        networks.map(move |address| (interface, address.network))
+        networks.map(move |address| (interface, address.network, address.network))
     });
     let client = facts.client.as_ref().and_then(|client| client.address);
     let Some(IpAddr::V4(client)) = client else {
@@ -108,13 +134,13 @@ fn networks(facts: &Facts) -> Vec<(&Interface, Network)> {
     let route = crate::parse::route_to(&facts.routes, client);
     let on = |interface: &Interface| route.is_none_or(|route| route.interface == interface.name);
     let mut seen: Vec<&str> = Vec::new();
-    all.filter(|(interface, _)| on(interface))
-        .filter(|(interface, _)| {
+    all.filter(|(interface, ..)| on(interface))
+        .filter(|(interface, ..)| {
             let is_new = !seen.contains(&interface.name.as_str());
             seen.push(&interface.name);
             is_new
         })
-        .map(|(interface, _)| (interface, host))
+        .map(|(interface, server, _)| (interface, server, host))
         .collect()
 }
 
@@ -131,30 +157,50 @@ fn wanted(facts: &Facts) -> Vec<(&'static str, u16)> {
 }
 
 fn dropped(facts: &Facts, loss: &Loss) -> Finding {
-    let severity = match (loss.certain, loss.protocol) {
-        (true, "tcp") => Severity::Error,
-        (true, _) => Severity::Warning,
-        (false, _) => Severity::Note,
+    let severity = match (loss.harm, loss.protocol) {
+        (Harm::Drops, "tcp") => Severity::Error,
+        (Harm::Drops, _) => Severity::Warning,
+        (Harm::MayDrop | Harm::Redirects, _) => Severity::Note,
     };
-    let verb = if loss.certain { "drops" } else { "may drop" };
-    let ports = listed(&loss.ports);
-    let protocol = loss.protocol.to_uppercase();
-    let from = match &facts.client {
-        Some(client) if loss.network.prefix == 32 => format!(" from {}", client.asked),
-        _ => String::new(),
-    };
-    let on = listed(&loss.interfaces);
-    let what = format!("the packet filter {verb} {protocol} {ports}{from} on {on}");
-    let why = match (loss.certain, loss.protocol) {
-        (false, _) => "the rule tests something that coax does not know",
+    let why = match (loss.harm, loss.protocol) {
+        (Harm::MayDrop, _) => "coax cannot tell whether the rule applies",
+        (Harm::Redirects, _) => "clients reach another port or machine; doctor does not check it",
         (_, "tcp") => "clients get no connection",
         _ => "clients do not find this server by its name and see it in no list",
     };
-    let Place { table, chain, rule } = &loss.place;
-    Finding::new(severity, Check::Firewall, what)
+    let Place {
+        table, chain, rule, ..
+    } = &loss.place;
+    let fix = match loss.harm {
+        Harm::Redirects => "delete the rule, if it does not lead to coax".to_owned(),
+        Harm::Drops | Harm::MayDrop => cure(&facts.firewall, loss),
+    };
+    Finding::new(severity, Check::Firewall, happens(facts, loss))
         .at(format!("table {table}, chain {chain}: {rule}"))
         .why(why)
-        .fix(cure(&facts.firewall, loss))
+        .fix(fix)
+}
+
+fn happens(facts: &Facts, loss: &Loss) -> String {
+    let verb = match loss.harm {
+        Harm::Drops => "drops",
+        Harm::MayDrop => "may drop",
+        Harm::Redirects => "redirects",
+    };
+    let ports = listed(&loss.ports);
+    let protocol = loss.protocol.to_uppercase();
+    let asked = match &facts.client {
+        Some(client) if loss.network.prefix == 32 => client.asked.as_str(),
+        _ => "",
+    };
+    let packets = match (loss.reply, asked) {
+        (false, "") => format!("{protocol} {ports}"),
+        (false, asked) => format!("{protocol} {ports} from {asked}"),
+        (true, "") => format!("what the server sends from {protocol} {ports}"),
+        (true, asked) => format!("what the server sends from {protocol} {ports} to {asked}"),
+    };
+    let on = listed(&loss.interfaces);
+    format!("the packet filter {verb} {packets} on {on}")
 }
 
 /// The command that lets them in, in the terms of the program that manages the rules.
@@ -163,23 +209,53 @@ fn cure(firewall: &Firewall, loss: &Loss) -> String {
     let net = format!("{}/{}", first(loss.network, network), loss.network.prefix);
     let ports: Vec<String> = loss.ports.iter().map(u16::to_string).collect();
     let (protocol, list) = (loss.protocol, ports.join(","));
-    if firewall.managers.contains(&"ufw") {
-        return format!("sudo ufw allow from {net} to any port {list} proto {protocol}");
+    let Place { table, chain, .. } = &loss.place;
+    let by_iptables = iptables(firewall, &loss.place);
+    // managers do not change the rules of others
+    if by_iptables.is_some() && firewall.managers.contains(&"ufw") {
+        return match loss.reply {
+            false => format!("sudo ufw allow from {net} to any port {list} proto {protocol}"),
+            true => format!("sudo ufw allow out proto {protocol} from any port {list} to {net}"),
+        };
     }
-    if firewall.managers.contains(&"firewalld") {
+    let is_firewalld = by_iptables.is_some() || table.ends_with(" firewalld");
+    if is_firewalld && !loss.reply && firewall.managers.contains(&"firewalld") {
         return "sudo firewall-cmd --permanent --add-service=samba && sudo firewall-cmd --reload"
             .into();
     }
-    let Place { table, chain, .. } = &loss.place;
-    if table.starts_with("ip ") && firewall.sources.contains(&("iptables", Reading::Read)) {
+    let (client, server) = match (loss.reply, by_iptables.is_some()) {
+        (false, true) => ("-s", "--dports"),
+        (true, true) => ("-d", "--sports"),
+        (false, false) => ("saddr", "dport"),
+        (true, false) => ("daddr", "sport"),
+    };
+    if let Some(command) = by_iptables {
         return format!(
-            "sudo iptables -I INPUT -s {net} -p {protocol} -m multiport --dports {list} -j ACCEPT"
+            "sudo {command} {client} {net} -p {protocol} -m multiport {server} {list} -j ACCEPT"
         );
     }
     let set = ports.join(", ");
     format!(
-        "sudo nft insert rule {table} {chain} ip saddr {net} {protocol} dport '{{ {set} }}' accept"
+        "sudo nft insert rule {table} {chain} ip {client} {net} {protocol} {server} '{{ {set} }}' accept"
     )
+}
+
+/// The command that puts a rule first in a chain that iptables manages. Tables of nft may have the same names, not the same chains.
+fn iptables(firewall: &Firewall, place: &Place) -> Option<String> {
+    let table = place.table.strip_prefix("ip ")?;
+    let (program, table) = match table.strip_prefix("legacy ") {
+        Some(table) => ("iptables-legacy", table),
+        None if firewall.sources.contains(&("iptables", Reading::Read)) => ("iptables", table),
+        None => return None,
+    };
+    let base = place.base.as_str();
+    match (table, base) {
+        ("filter", "INPUT" | "OUTPUT") => Some(format!("{program} -I {base}")),
+        ("raw" | "mangle" | "security", "PREROUTING" | "INPUT" | "OUTPUT" | "POSTROUTING") => {
+            Some(format!("{program} -t {table} -I {base}"))
+        }
+        _ => None,
+    }
 }
 
 fn first(network: Network, last: std::net::Ipv4Addr) -> std::net::Ipv4Addr {

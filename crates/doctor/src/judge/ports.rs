@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use coax_serve::holder::{Held, conflicts};
 
 use crate::{
-    facts::Facts,
+    facts::{Facts, Status},
     finding::{Check, Finding, Severity},
 };
 
@@ -107,7 +107,12 @@ fn holder(facts: &Facts, wanted: &Wanted, held: &Held) -> Finding {
         None => (None, format!("a process of user {}", held.user)),
     };
     let ours = facts.service.process.as_ref();
-    if process.is_some() && process == ours.map(|(process, _)| *process) {
+    let asked = match &facts.service.status {
+        Status::Answer(status) => Some(status.process),
+        Status::Silent | Status::Denied(_) => None,
+    };
+    let is_ours = |process| Some(process) == asked || ours.is_some_and(|ours| ours.0 == process);
+    if process.is_some_and(is_ours) {
         let what = format!("{name} listens at {port}");
         return Finding::new(Severity::Ok, Check::Ports, what).at(held.address.to_string());
     }

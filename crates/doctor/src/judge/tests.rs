@@ -15,6 +15,7 @@ use coax_serve::{
 use coax_smbconf::load::load_text;
 
 mod client;
+mod firewall;
 mod folders;
 mod interfaces;
 
@@ -22,7 +23,6 @@ use super::*;
 use crate::{
     access::{Account, Owned},
     facts::*,
-    filter::iptables,
     parse::{Mount, Neighbour, Route},
     unit::Unit,
 };
@@ -305,6 +305,14 @@ fn holders_of_ports() {
             Severity::Ok,
             &["coax (process 77) listens at TCP port 445"],
         ),
+        (
+            |f| {
+                f.service.process = None;
+                f.ports.tcp = vec![held(445, Some((77, "coax-0.1")))];
+            },
+            Severity::Ok,
+            &["coax-0.1 (process 77) listens at TCP port 445"],
+        ),
     ]);
 }
 
@@ -358,72 +366,6 @@ fn the_service_and_its_rights() {
             |f| f.service.status = Status::Denied("/run/coax/status".into()),
             Severity::Note,
             &["was not asked", "sudo"],
-        ),
-    ]);
-}
-
-#[test]
-fn the_packet_filter() {
-    const DROP: &str =
-        "*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -p tcp -m tcp --dport 139 -j DROP\nCOMMIT\n";
-    table(&[
-        (
-            |f| f.firewall.rules = iptables(DROP),
-            Severity::Error,
-            &[
-                "drops TCP 139 on eth0",
-                "--dport 139 -j DROP",
-                "iptables -I INPUT -s 192.168.1.0/24 -p tcp",
-            ],
-        ),
-        (
-            |f| {
-                f.firewall.rules = iptables(DROP);
-                f.firewall.managers = vec!["ufw"];
-            },
-            Severity::Error,
-            &["ufw allow from 192.168.1.0/24 to any port 139 proto tcp"],
-        ),
-        (
-            |f| f.firewall.rules = iptables(&DROP.replace("tcp", "udp").replace("139", "137:138")),
-            Severity::Warning,
-            &["drops UDP 137, 138 on eth0", "by its name"],
-        ),
-        (
-            |f| f.firewall.rules = iptables(&DROP.replace("-m tcp", "-m recent --rcheck")),
-            Severity::Note,
-            &["may drop TCP 139"],
-        ),
-        (
-            |f| {
-                f.firewall.sources =
-                    vec![("nftables", Reading::Denied), ("iptables", Reading::Denied)]
-            },
-            Severity::Note,
-            &[
-                "nftables and iptables were not read",
-                "CAP_NET_ADMIN",
-                "sudo",
-            ],
-        ),
-        (
-            |f| {
-                f.firewall.sources = vec![
-                    ("nftables", Reading::Missing),
-                    ("iptables", Reading::Missing),
-                ]
-            },
-            Severity::Note,
-            &["neither nft nor iptables-save", "apt install nftables"],
-        ),
-        (
-            |f| {
-                f.firewall.rules =
-                    iptables("*filter\n:INPUT DROP [0:0]\n-A INPUT -s 192.168.1.9/32 -j ACCEPT\n");
-                f.client = Some(client("192.168.1.9"));
-            },
-            Severity::Ok,
-            &["the packet filter lets clients in"],
         ),
     ]);
 }
