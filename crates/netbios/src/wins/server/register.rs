@@ -10,9 +10,9 @@ use super::super::record::{RecordKind, RecordState, WinsRecord};
 use super::super::request::{Request, SUFFIX_CONTROLLERS, SUFFIX_LOCAL_MASTER};
 use super::{WinsChange, WinsServer};
 
-/// Live records that one station can register. The name table of a NetBIOS adapter has 254 entries (NCB_NUM is 1 to 254), so
-/// that no station needs more.
-pub(crate) const MAX_PER_STATION: usize = 256;
+/// Live records that one station can register. The name table of a NetBIOS adapter has 254 entries (NCB_NUM is 1 to 254), but
+/// a router that translates addresses stands for some hundred machines of about three names each.
+pub(crate) const MAX_PER_STATION: usize = 1024;
 
 impl WinsServer {
     pub(super) fn register(&mut self, now: Time, from: SocketAddrV4, claim: Claim) {

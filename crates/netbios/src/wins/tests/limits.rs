@@ -43,10 +43,10 @@ fn a_full_table_forgets_tombstones_and_released_names_before_it_refuses() {
 
 #[test]
 fn one_station_cannot_fill_the_table() {
-    let mut server = limited(1000);
+    let mut server = limited(4000);
     let granted = |server: &mut WinsServer, s: u64| {
         // The addresses that it claims are not its own.
-        let names = (0..500u32).filter(|n| {
+        let names = (0..1500u32).filter(|n| {
             let claim = claim(
                 ClaimOp::Register,
                 &alloc::format!("N{n}<20>"),
@@ -58,19 +58,19 @@ fn one_station_cannot_fill_the_table() {
         names.count()
     };
     assert_eq!(granted(&mut server, 0), MAX_PER_STATION);
-    assert_eq!(register(&mut server, after(500), 2, "HONEST<20>"), 0);
+    assert_eq!(register(&mut server, after(1500), 2, "HONEST<20>"), 0);
     assert_eq!(
-        register(&mut server, after(500), 1, "MORE<20>"),
+        register(&mut server, after(1500), 1, "MORE<20>"),
         RCODE_REFUSED
     );
     // It goes on with the names that it has, and gets others for those that it gives up.
     let again = claim(ClaimOp::Register, "N0<20>", 1, 0);
-    assert_eq!(code(&give(&mut server, after(500), host(1), &again)), 0);
+    assert_eq!(code(&give(&mut server, after(1500), host(1), &again)), 0);
     let release = claim(ClaimOp::Release, "N0<20>", 1, 0);
-    assert_eq!(code(&give(&mut server, after(500), host(1), &release)), 0);
-    assert_eq!(register(&mut server, after(500), 1, "MORE<20>"), 0);
+    assert_eq!(code(&give(&mut server, after(1500), host(1), &release)), 0);
+    assert_eq!(register(&mut server, after(1500), 1, "MORE<20>"), 0);
     assert_eq!(
-        register(&mut server, after(500), 1, "N0<20>"),
+        register(&mut server, after(1500), 1, "N0<20>"),
         RCODE_REFUSED
     );
 }
