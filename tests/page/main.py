@@ -170,7 +170,8 @@ def records_and_explains(page, folder):
     page.driver.get(link)
     page.wait("document.querySelector('#verdict')")
     verdict = page.text("#verdict")
-    assert "BIG.BIN" in verdict or " in " in verdict, verdict
+    # on a busy machine the file is open before the recording begins, and has no name in it
+    assert " to the client" in verdict or "BIG.BIN" in verdict, verdict
     picture(page, "explained")
     # the page of a capture cannot use the page's own address
     assert page.run("return window.origin") == "null"

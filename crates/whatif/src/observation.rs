@@ -72,12 +72,13 @@ impl Observation {
     /// A copy that took so long, with so much of it for one cause.
     #[cfg(test)]
     pub(crate) fn with(wall: f64, cause: Cause, spent: f64) -> Self {
-        let mut seen = Self {
+        let mut account = Account::default();
+        account.add(cause, Span(spent as u64));
+        Self {
             wall,
+            causes: causes(&account),
             ..Self::default()
-        };
-        seen.causes[cause as usize] = spent;
-        seen
+        }
     }
 
     /// The same with as much time for carrying bytes as `model` has, taken in these parts from client's and server's time.
