@@ -30,6 +30,34 @@ fn a_message_s_length_has_24_bits_on_445_and_17_on_139() {
     assert!(netbios.quality.skipped_bytes > u64::from(LONG) / 2);
 }
 
+#[test]
+fn a_read_of_256_kib_and_more_is_counted_with_all_its_bytes() {
+    for long in [262_143, 262_144, 400_000, 1_048_576] {
+        let mut talk = Talk::on(445);
+        talk.open(1, 7, 0);
+        talk.exchange(&read(2, 7, 0, long), &brought(2, long));
+        let capture = talk.close(3, 7).explained();
+        assert_eq!(capture.copies[0].bytes, u64::from(long));
+    }
+}
+
+#[test]
+fn the_longest_copy_is_listed_behind_as_many_others_as_are_kept() {
+    const KEPT: usize = 20_000;
+    let mut talk = Talk::on(445);
+    for _ in 0..KEPT {
+        talk.open(1, 7, 10);
+        talk.exchange(&read(2, 7, 0, 10), &brought(2, 10))
+            .close(3, 7);
+    }
+    talk.open(1, 7, 1000).say(0, &read(2, 7, 0, 1000).bytes());
+    talk.wait(500_000).say(1, &brought(2, 1000).answer());
+    let capture = talk.close(3, 7).explained();
+    assert_eq!((capture.copies.len(), capture.copies_left_out), (KEPT, 1));
+    let longest = capture.copies.iter().max_by_key(|copy| copy.wall);
+    assert_eq!(longest.unwrap().bytes, 1000);
+}
+
 /// What of the only copy's time nobody knows what it was spent on, for the capture lacks something, ms.
 fn lacking_ms(talk: &Talk) -> u64 {
     let capture = talk.explained();

@@ -5,7 +5,7 @@ use coax_wire::time::{Span, Time};
 
 use crate::common::{
     bytes, of,
-    packets::{Owned, as_pcap, essence, packets},
+    packets::{Owned, analyse, as_pcap, essence, packets},
     unpacked,
 };
 
@@ -312,4 +312,35 @@ fn of_links_that_are_not_understood_the_first_is_named_and_all_packets_are_count
 fn segments_that_the_capturing_machine_joined_are_told_from_those_of_the_wire() {
     assert_eq!(of(&unpacked("tcp/mlab-C2DFE.pcap.gz")).quality.coalesced, 4);
     assert_eq!(of(&unpacked(SAMPLE)).quality.coalesced, 0);
+}
+
+#[test]
+fn a_copy_is_listed_behind_as_many_connections_as_are_kept() {
+    const KEPT: u16 = 20_000;
+    let (link, mut all) = packets(&unpacked(SAMPLE));
+    let before = essence(&analyse(link, &all));
+    // its first packet is a SYN over IPv4 without options of IP: the port of the client is the first word of TCP
+    let syn = all[0].clone();
+    let ip = syn
+        .bytes
+        .windows(2)
+        .position(|two| two == [0x45, 0])
+        .unwrap();
+    let others = (0..KEPT).map(|port| {
+        let mut other = syn.clone();
+        other.bytes[ip + 12..ip + 16].copy_from_slice(&[192, 0, 2, 1]);
+        other.bytes[ip + 20..ip + 22].copy_from_slice(&(port + 1024).to_be_bytes());
+        other
+    });
+    all.splice(0..0, others);
+    let capture = analyse(link, &all);
+    assert_eq!(capture.connections_left_out, 1);
+    assert_eq!(capture.connections.len(), usize::from(KEPT));
+    let [copy] = &essence(&capture)[..] else {
+        panic!("{} copies", capture.copies.len());
+    };
+    assert_eq!(
+        (copy.1, copy.2, copy.4),
+        (before[0].1, before[0].2, before[0].4)
+    );
 }

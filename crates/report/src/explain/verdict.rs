@@ -263,6 +263,28 @@ mod tests {
     }
 
     #[test]
+    fn a_capture_of_one_direction_is_called_that() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../tests/captures/labelled/andx4k-client.pcapng.gz");
+        let said = |missing: usize| {
+            let mut capture = read(&path, None).unwrap().capture;
+            capture.copies.clear();
+            capture.connections[0].sides[missing] = Default::default();
+            super::of_none(&capture)
+        };
+        assert!(
+            said(0).contains("only those that the server sent"),
+            "{}",
+            said(0)
+        );
+        assert!(
+            said(1).contains("only those that the client sent"),
+            "{}",
+            said(1)
+        );
+    }
+
+    #[test]
     fn a_partial_read_reports_the_size_of_the_file() {
         let output = first_line("suricata-xp-filecontainer.pcap");
         assert!(
