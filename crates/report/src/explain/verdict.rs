@@ -269,7 +269,8 @@ mod tests {
         let said = |missing: usize| {
             let mut capture = read(&path, None).unwrap().capture;
             capture.copies.clear();
-            capture.connections[0].sides[missing] = Default::default();
+            let connection = capture.connections.first_mut().unwrap();
+            *connection.sides.get_mut(missing).unwrap() = Default::default();
             super::of_none(&capture)
         };
         assert!(
