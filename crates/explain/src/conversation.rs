@@ -102,7 +102,8 @@ impl Conversation {
 
     /// What the latest request is for.
     pub(crate) fn purpose(&self) -> Purpose {
-        self.smb.as_ref().map_or(Purpose::Data, |smb| smb.purpose())
+        let smb = self.smb.as_ref().filter(|_| !self.is_plain());
+        smb.map_or(Purpose::Data, |smb| smb.purpose())
     }
 
     /// The capture time of the oldest unanswered request after the first `before` ones.

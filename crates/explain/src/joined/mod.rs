@@ -116,7 +116,7 @@ impl Joint {
                 offset_ns: clock.offset_ns as i64,
                 drift_ppm: clock.drift * 1e6,
                 uncertainty: span(clock.uncertainty_ns.abs() as i64),
-                clocks_fit: clock.uncertainty_ns >= 0.0,
+                clocks_fit: clock.fits(),
                 is_swapped,
                 packets: delays.iter().map(|way| way.len() as u64).sum(),
                 connections: pairs.len() as u64,
@@ -125,7 +125,10 @@ impl Joint {
             scripts: HashMap::new(),
             paths: HashMap::new(),
         };
-        joint.analyse([client, server], &pairs, clock);
+        // without a common clock nothing is known of the way; the client's capture alone says more
+        if clock.fits() {
+            joint.analyse([client, server], &pairs, clock);
+        }
         Ok(Some(joint))
     }
 

@@ -36,6 +36,7 @@ impl Facts {
                 facts.used(smb);
                 facts.block_of_buffer();
                 facts.answering(connection, copy);
+                facts.shut_per_write(connection);
             }
         }
         facts
@@ -106,6 +107,18 @@ impl Facts {
         let own = own.fold(0_u64, u64::saturating_add);
         let percent = own as f64 * 100.0 / copy.wall.0.max(1) as f64;
         self.set("server.answering", percent.min(100.0));
+    }
+
+    /// A server that shuts its window within a single write reads that slowly. With several, it may be busy with one before.
+    fn shut_per_write(&mut self, connection: &Connection) {
+        let (one, writes) = (self.number("mpx.used"), self.number("write.count"));
+        let shut = match (one, writes) {
+            (Some(used), Some(writes)) if used <= 1.0 && writes >= 1.0 => {
+                connection.sides[1].zero_windows as f64 / writes
+            }
+            _ => 0.0,
+        };
+        self.set("window.shut-per-write", shut);
     }
 
     /// A fact; `None` of what is not known.

@@ -113,6 +113,7 @@ const WORDS: &[Word] = words! {
     Number "window.segments" "how many of the longest segments fit into that";
     Number "window.full" "how often the sender filled it";
     Number "window.shut" "how often the receiver shut it";
+    Number "window.shut-per-write" "how often the server shut it for each write; 0 if several requests were outstanding";
     Flag "scale.client" "the client offers a window scale";
     Flag "scale.server" "the server offers a window scale";
     Flag "sack.client" "the client permits SACK";

@@ -11,7 +11,8 @@ pub struct Joined {
     pub drift_ppm: f64,
     /// How far off the offset may be: half of the shortest round trip, for delays may differ by direction.
     pub uncertainty: Span,
-    /// Whether one line of offset and drift fits all packets. If not, a clock was set meanwhile.
+    /// Whether one line of offset and drift (at most 1 %) fits all packets. If not, a clock was set meanwhile, and the report is that of
+    /// the client's capture alone.
     pub clocks_fit: bool,
     /// Whether the first file named is the server's.
     pub is_swapped: bool,

@@ -3,6 +3,7 @@
 mod calibration;
 mod captured;
 mod connection;
+mod early;
 mod echoes;
 mod endpoint_stats;
 mod ip_ids;

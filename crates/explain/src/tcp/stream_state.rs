@@ -1,10 +1,9 @@
 //! One direction of a connection: sequence numbers made offsets, bytes put in order, what was sent again.
 
-use std::collections::BTreeMap;
-
 use crate::path::{overhead, wire_bytes};
 use crate::report;
 use crate::tcp::captured::Captured;
+use crate::tcp::early::EarlyPieces;
 use crate::tcp::echoes::Echoes;
 use crate::tcp::ip_ids::IpIdTracker;
 use crate::tcp::retransmissions::Retransmissions;
@@ -16,11 +15,6 @@ use crate::tcp::settled::Settled;
 use crate::timeline::{AckSample, DelayPattern, LossSignals, Missing, Novelty, noise, sum};
 use coax_capture::{Flags, Segment};
 use coax_wire::time::{Span, Time};
-
-/// Bytes that came before their turn and are kept, of one direction. Beyond it only their place is.
-const MOST_EARLY_BYTES: usize = 1 << 20;
-/// Pieces that came before their turn. Beyond it the hole before them is given up.
-const MOST_EARLY: usize = 4096;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -37,8 +31,7 @@ pub(super) struct StreamState {
     pub(super) claimed: u64,
     /// Up to where bytes were handed on in order.
     pub(super) delivered: u64,
-    early: BTreeMap<u64, Early>,
-    early_bytes: usize,
+    pub(super) early: EarlyPieces,
     /// How far this side may send.
     pub(super) send_limits: SendLimits,
     pub(super) window: u32,
@@ -85,13 +78,6 @@ pub(super) struct StreamState {
     /// Since when something is missing before what came.
     pub(super) hole_since: Option<Time>,
     recent: Recent,
-}
-
-#[derive(Debug)]
-struct Early {
-    len: u64,
-    bytes: Vec<u8>,
-    ends: bool,
 }
 
 /// How far apart a packet was captured twice.
@@ -284,7 +270,7 @@ impl StreamState {
     fn take_late(&mut self, start: u64, end: u64) -> Novelty {
         self.timed = None;
         self.recovery_point = self.highest;
-        let was_seen = self.was_seen(start, end);
+        let was_seen = self.early.covers(self.delivered.max(start), end);
         let figures = &mut self.figures;
         let len = end - start;
         if was_seen {
@@ -295,16 +281,6 @@ impl StreamState {
         figures.out_of_order += 1;
         figures.bytes = figures.bytes.saturating_add(len);
         Novelty::Fill
-    }
-
-    fn was_seen(&self, start: u64, end: u64) -> bool {
-        let mut covered = self.delivered.max(start);
-        for (at, early) in self.early.range(..end) {
-            if *at <= covered {
-                covered = covered.max(at.saturating_add(early.len));
-            }
-        }
-        covered >= end
     }
 
     /// An acknowledgment came for what this side sent: how long its answer took to come here, and of
@@ -320,55 +296,6 @@ impl StreamState {
         }
         self.timed = None;
         Some((at - sent, bytes))
-    }
-
-    /// Whether something came before its turn.
-    pub(super) fn has_early(&self) -> bool {
-        !self.early.is_empty()
-    }
-
-    /// Keeps bytes that came before their turn.
-    pub(super) fn keep_early(&mut self, start: u64, (len, ends): (u64, bool), bytes: &[u8]) {
-        let has_room = self.early_bytes.saturating_add(bytes.len()) <= MOST_EARLY_BYTES;
-        let bytes = if has_room { bytes.to_vec() } else { Vec::new() };
-        let kept = bytes.len();
-        match self.early.get(&start) {
-            Some(known) if known.len >= len => return,
-            _ => {}
-        }
-        if let Some(old) = self.early.insert(start, Early { len, bytes, ends }) {
-            self.early_bytes -= old.bytes.len();
-        }
-        self.early_bytes += kept;
-    }
-
-    /// The bytes whose turn it is now among those that came early: their length, what was kept of them, and whether a message
-    /// ends with them.
-    #[inline]
-    pub(super) fn next_early(&mut self) -> Option<(u64, Vec<u8>, bool)> {
-        if self.early.is_empty() {
-            return None;
-        }
-        self.take_early()
-    }
-
-    fn take_early(&mut self) -> Option<(u64, Vec<u8>, bool)> {
-        loop {
-            let entry = self
-                .early
-                .first_entry()
-                .filter(|entry| *entry.key() <= self.delivered)?;
-            let (start, mut early) = entry.remove_entry();
-            self.early_bytes -= early.bytes.len();
-            let known = self.delivered - start;
-            if known < early.len {
-                let skip = usize::try_from(known)
-                    .unwrap_or(usize::MAX)
-                    .min(early.bytes.len());
-                early.bytes.drain(..skip);
-                return Some((early.len - known, early.bytes, early.ends));
-            }
-        }
     }
 
     /// A duplicate acknowledgment came.
@@ -418,18 +345,13 @@ impl StreamState {
 
     /// Where the first hole ends: at what came early, or at what was acknowledged.
     pub(super) fn hole_end(&self) -> Option<u64> {
-        let early = self.early.first_key_value().map(|(start, _)| *start);
+        let early = self.early.first();
         let acked = (self.acked > self.delivered).then_some(self.acked);
         let end = match (early, acked) {
             (Some(early), Some(acked)) => early.min(acked),
             (early, acked) => early.or(acked)?,
         };
         (end > self.delivered).then_some(end)
-    }
-
-    /// Whether the data behind a hole exceeds the limit, so that the hole is given up.
-    pub(super) fn is_overfull(&self) -> bool {
-        self.early.len() > MOST_EARLY || self.early_bytes >= MOST_EARLY_BYTES
     }
 
     /// Whether a segment is longer than the other side's maximum allows.
@@ -532,7 +454,7 @@ impl StreamState {
         Missing {
             unseen,
             leaves_hole,
-            is_beyond_hole: leaves_hole && self.has_early(),
+            is_beyond_hole: leaves_hole && !self.early.is_empty(),
             lacks: self.figures.timestamps && self.ip_ids.lacks,
             has_all: self.figures.timestamps && self.ip_ids.has_all,
             was_claimed: start < self.claimed,

@@ -79,6 +79,34 @@ fn a_clock_that_is_ahead_changes_no_cause() {
 }
 
 #[test]
+fn a_clock_that_runs_much_faster_changes_no_cause() {
+    let [client, server] = ends("andx4k");
+    let plain = joined(&client, &server);
+    let capture = joined(&client, &by_another_clock(&server, 5_000_000_000, 3000));
+    let found = clocks(&capture);
+    assert!(found.clocks_fit && (found.drift_ppm - 3000.0).abs() < 5.0);
+    let (before, after) = (&plain.copies[0].account, &capture.copies[0].account);
+    assert_eq!(after.dominant(), before.dominant());
+    let queueing = after.get(Cause::Queueing).0 * 100 / capture.copies[0].wall.0;
+    assert!(queueing < 2, "{after:?}");
+}
+
+#[test]
+fn if_a_clock_was_set_meanwhile_the_clients_capture_counts_alone() {
+    let [client, server] = ends("andx4k");
+    let mut set = server.clone();
+    let half = set.len() / 2;
+    set[half..]
+        .iter_mut()
+        .for_each(|packet| packet.at.0 += 3_000_000_000);
+    let capture = joined(&client, &set);
+    assert!(!clocks(&capture).clocks_fit);
+    assert!(capture.connections[0].joined.is_none());
+    let alone = coax_explain::explain(file(&client).as_slice()).unwrap();
+    assert_eq!(capture.copies[0].account, alone.copies[0].account);
+}
+
+#[test]
 fn files_may_be_named_in_any_order() {
     let [client, server] = ends("rwnd");
     let (one, other) = (joined(&client, &server), joined(&server, &client));

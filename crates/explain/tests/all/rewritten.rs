@@ -329,6 +329,26 @@ fn ninety_six_bytes_of_each_packet_are_enough() {
     }
 }
 
+/// Where no messages are known, turns show what waits for what.
+#[test]
+fn without_headers_of_smb_a_request_and_its_answer_are_round_trips() {
+    for end in ["client", "server"] {
+        for name in ["andx4k", "raw60k", "nagle_lan", "rwnd"] {
+            let mut all = labelled(&format!("{name}-{end}"));
+            let before = analyse(LinkType::Ip, &all).copies.remove(0);
+            all.iter_mut().for_each(|packet| packet.bytes.truncate(44));
+            let cut = analyse(LinkType::Ip, &all);
+            assert!(cut.connections.iter().any(|cut| cut.headers_cut), "{name}");
+            let after = &cut.copies[0];
+            let (cause, wall) = (before.account.dominant(), after.wall.0);
+            assert_eq!(after.account.dominant(), cause, "{name}-{end}");
+            let least = before.account.get(cause).0 * 100 / before.wall.0 - 25;
+            let share = after.account.get(cause).0 * 100 / wall;
+            assert!(share >= least, "{name}-{end}: {share} % of {cause:?}");
+        }
+    }
+}
+
 #[test]
 fn pipes_are_told_from_files_where_the_names_of_shares_were_cut() {
     // seven services by pipes, and files, of which several are open at a time; behind a VLAN tag 96 bytes keep one byte of a FID

@@ -25,7 +25,8 @@ fn words(joined: &Joined) -> String {
     );
     if !joined.clocks_fit {
         return format!(
-            "{common} One of the clocks was set during the capture: times of the server are uncertain."
+            "{common} No offset and drift explain the times of both: one of the clocks was set during the capture, or drifts \
+             by more than 1 %. The copies are explained from the client's capture alone."
         );
     }
     let ahead = if joined.offset_ns < 0 {

@@ -21,6 +21,9 @@ impl Connection {
         let (at, side, novelty) = (arrival.at, arrival.side, arrival.novelty);
         let len = u64::from(segment.len);
         let same = self.last_data.filter(|last| last.side == side);
+        if self.takes_turn(side, arrival.start) {
+            of_mut(&mut self.streams, side.other()).sent.is_whole();
+        }
         let mut step = self.describe(segment, arrival);
         self.describe_use(&mut step);
         if let Some(way) = of_mut(&mut self.releases, side)
@@ -84,7 +87,7 @@ impl Connection {
         let near = self.path.bare_way(side);
         let is_unknown = self.is_framed() && self.path.measured_way(side).is_none();
         let is_behind = self.path.is_behind(side) && !is_unknown;
-        let place = self.place(segment, side, at);
+        let place = self.place(segment, arrival);
         let (knew, heard) = self.heard_by(side, wire, at);
         Advance {
             at,
@@ -259,9 +262,10 @@ impl Connection {
         }
     }
 
-    fn place(&self, segment: &Segment<'_>, side: Side, at: Time) -> MessagePosition {
-        let conversation = &self.conversation;
-        let is_middle = conversation.continues(side, segment.data);
+    fn place(&self, segment: &Segment<'_>, arrival: Arrival) -> MessagePosition {
+        let (conversation, side, at) = (&self.conversation, arrival.side, arrival.at);
+        let is_middle =
+            !self.takes_turn(side, arrival.start) && conversation.continues(side, segment.data);
         let asks_ahead = conversation.asks_ahead(side)
             || self.path.is_behind(side)
                 && conversation.left_before_answer(side, at, self.path.bare_way(side));
@@ -275,6 +279,13 @@ impl Connection {
             is_event: side == Side::Server && !is_middle && conversation.awaits_event(),
             purpose: conversation.purpose(),
         }
+    }
+
+    /// Whether `side` answers with the bytes from `start` on, as far as that shows where no messages are known: the other side spoke
+    /// last, and has all that was said before.
+    fn takes_turn(&self, side: Side, start: u64) -> bool {
+        let has_heard = self.last_data.is_some_and(|last| last.side != side);
+        has_heard && self.conversation.is_plain() && of(&self.streams, side).acked >= start
     }
 
     /// Whether its message goes on after it.
@@ -310,13 +321,14 @@ impl Connection {
         let sent = &of(&self.streams, side.other()).sent;
         // an answer whose end shows only now is not told of yet
         let untold = usize::from(self.conversation.is_inside(side));
+        let has_requests = side == Side::Server && !self.conversation.is_plain();
         let oldest = self.conversation.oldest_request(untold);
-        let asked = match oldest.filter(|_| side == Side::Server) {
+        let asked = match oldest.filter(|_| has_requests) {
             Some(asked) => sent.captured_by(asked),
             None => None,
         };
         // a request that is no longer in the log has waited for long, or its answer is missing
-        if asked.is_none() && side == Side::Server && self.conversation.answers_in_order(untold) {
+        if asked.is_none() && has_requests && self.conversation.answers_in_order(untold) {
             return None;
         }
         let asked = asked.or_else(|| sent.whole_by(then, of(&self.streams, side.other()).acked));

@@ -26,7 +26,7 @@ impl Connection {
         if start > stream.delivered {
             let data = if is_heard { segment.data } else { &[] };
             let ends = segment.flags.has(marks::END);
-            stream.keep_early(start, (len, ends), data);
+            stream.early.keep(start, (len, ends), data);
             stream.hole_since.get_or_insert(moment.at);
             return;
         }
@@ -58,8 +58,12 @@ impl Connection {
     }
 
     fn push_early(&mut self, side: Side, moment: Moment, scratch: &mut Scratch) {
-        while let Some((len, bytes, ends)) = of_mut(&mut self.streams, side).next_early() {
-            of_mut(&mut self.streams, side).delivered += len;
+        loop {
+            let stream = of_mut(&mut self.streams, side);
+            let Some((len, bytes, ends)) = stream.early.next(stream.delivered) else {
+                break;
+            };
+            stream.delivered += len;
             let chunk = Chunk {
                 bytes: &bytes,
                 len,
@@ -69,7 +73,7 @@ impl Connection {
             self.push(side, chunk, scratch);
         }
         let stream = of_mut(&mut self.streams, side);
-        if !stream.has_early() {
+        if stream.early.is_empty() {
             stream.hole_since = None;
         }
     }
@@ -84,7 +88,7 @@ impl Connection {
         for side in [Side::Client, Side::Server] {
             let stream = of_mut(&mut self.streams, side);
             let is_acked = stream.acked > stream.delivered;
-            if !is_acked && !stream.is_overfull() {
+            if !is_acked && !stream.early.is_overfull() {
                 stream.unseen = None;
                 continue;
             }
@@ -92,7 +96,7 @@ impl Connection {
             *packets += 1;
             if moment.at - *since >= MAX_CAPTURE_REORDERING
                 || *packets >= HOLE_PACKETS
-                || stream.is_overfull()
+                || stream.early.is_overfull()
             {
                 self.skip_hole(side, moment, scratch, quality);
             }
