@@ -191,9 +191,7 @@ impl WinsHost {
             self.save = Some(host.clock.now() + SAVE_DELAY);
         }
         while let Some(event) = self.engine.poll_event() {
-            if event.change == WinsChange::Refused {
-                let name = event.name;
-                let text = format!("WINS: a second machine wanted the name {name} and was refused");
+            if let Some(text) = refusal(&event) {
                 host.reporter.notice_repeated(text);
             } else if !self.hook.is_empty() {
                 let order = |event: &WinsEvent| {
@@ -219,13 +217,31 @@ impl WinsHost {
     }
 }
 
+/// The notice of a refusal. That of a busy server is without the name: a flood of names is one notice with a number.
+fn refusal(event: &WinsEvent) -> Option<String> {
+    match event.change {
+        WinsChange::Refused => Some(format!(
+            "WINS: a second machine wanted the name {} and was refused",
+            event.name
+        )),
+        WinsChange::Busy => {
+            let from = event.addresses.first()?;
+            Some(format!(
+                "WINS: {from} was refused a name that another machine has: too many such names are wanted at a time"
+            ))
+        }
+        WinsChange::Add | WinsChange::Refresh | WinsChange::Delete => None,
+    }
+}
+
 /// `HOOK add NAME 20 TTL ADDRESS…`, as Samba calls it. The name is the client's. As in Samba, there is no call for a name
 /// that is more than one harmless word: the hook would get another name.
 fn command(hook: &str, event: &WinsEvent) -> Option<String> {
     let operation = match event.change {
         WinsChange::Add => "add",
         WinsChange::Refresh => "refresh",
-        WinsChange::Delete | WinsChange::Refused => "delete",
+        WinsChange::Delete => "delete",
+        WinsChange::Refused | WinsChange::Busy => return None,
     };
     let name = String::from_utf8_lossy(event.name.characters());
     if one_word(&name) != name {

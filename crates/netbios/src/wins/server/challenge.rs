@@ -3,7 +3,7 @@
 
 use core::net::{Ipv4Addr, SocketAddrV4};
 
-use alloc::vec::Vec;
+use alloc::{collections::BTreeMap, vec::Vec};
 
 use coax_wire::nbt::name::ScopedName;
 use coax_wire::nbt::ns::{
@@ -13,7 +13,7 @@ use coax_wire::time::{Span, Time};
 
 use super::super::pending::Challenge;
 use super::super::request::Request;
-use super::{WinsChange, WinsServer};
+use super::{WinsChange, WinsEvent, WinsServer};
 
 /// Wait for the old owner, as Windows' WINS server has it (KB Q120642 gives 3 × 500 ms for challenges).
 const PATIENCE: Span = Span::from_millis(500);
@@ -22,7 +22,10 @@ const QUERIES: u8 = 3;
 /// How long the claimant is told to wait, in seconds: longer than a challenge takes.
 const WACK_S: u32 = 5;
 /// Challenges under way; further claimants are told that the server failed and try again.
-const MAX_CHALLENGES: usize = 256;
+pub(crate) const MAX_CHALLENGES: usize = 256;
+/// Challenges under way of one claimant's address: two machines' worth of names (about 16 each), or what a router with NAT
+/// passes on within the 1.5 s of a challenge.
+pub(crate) const MAX_PER_CLAIMANT: usize = 32;
 
 impl WinsServer {
     /// Tells the claimant to wait and asks the old owner.
@@ -43,8 +46,8 @@ impl WinsServer {
         if owners.is_empty() {
             return self.grant(now, claimant, claim, true);
         }
-        if self.challenges.len() >= MAX_CHALLENGES {
-            return self.reply_to_claim(now, claimant, &claim, Err(RCODE_SERVER));
+        if !self.has_challenge_for(now, *claimant.ip()) {
+            return self.refuse_challenge(now, claimant, &claim);
         }
         self.send_wack(now, claimant, &claim);
         let id = self.next_id;
@@ -58,6 +61,42 @@ impl WinsServer {
             due: now,
         });
         self.step_challenges(now);
+    }
+
+    /// Whether one more challenge may begin for `station`. If all are taken, the latest of the station with the most of them
+    /// ends, if that one still has as many as `station` then: each gets its share, and no station can keep others out.
+    fn has_challenge_for(&mut self, now: Time, station: Ipv4Addr) -> bool {
+        let mut counts: BTreeMap<Ipv4Addr, usize> = BTreeMap::new();
+        for challenge in &self.challenges {
+            let count = counts.entry(*challenge.claimant.ip()).or_default();
+            *count = count.saturating_add(1);
+        }
+        let own = counts.get(&station).copied().unwrap_or_default();
+        if own >= MAX_PER_CLAIMANT || self.challenges.len() < MAX_CHALLENGES {
+            return own < MAX_PER_CLAIMANT;
+        }
+        let Some((greediest, most)) = counts.into_iter().max_by_key(|(_, count)| *count) else {
+            return false;
+        };
+        let mut challenges = self.challenges.iter();
+        let latest = challenges.rposition(|c| *c.claimant.ip() == greediest);
+        let Some(at) = latest.filter(|_| most > own.saturating_add(1)) else {
+            return false;
+        };
+        let ended = self.challenges.remove(at);
+        self.refuse_challenge(now, ended.claimant, &ended.claim);
+        true
+    }
+
+    fn refuse_challenge(&mut self, now: Time, claimant: SocketAddrV4, claim: &Request) {
+        self.refused_challenges = self.refused_challenges.saturating_add(1);
+        self.put_event(WinsEvent {
+            change: WinsChange::Busy,
+            name: claim.name,
+            ttl_s: 0,
+            addresses: Vec::from([*claimant.ip()]),
+        });
+        self.reply_to_claim(now, claimant, claim, Err(RCODE_SERVER));
     }
 
     pub(super) fn is_challenged(&self, owner: Ipv4Addr, id: u16) -> bool {
@@ -80,7 +119,7 @@ impl WinsServer {
                 return;
             }
         }
-        let challenge = self.challenges.swap_remove(at);
+        let challenge = self.challenges.remove(at);
         let (claim, claimant) = (challenge.claim, challenge.claimant);
         let Ok(owners) = &reply.outcome else {
             return self.grant(now, claimant, claim, true);

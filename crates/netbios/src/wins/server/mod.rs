@@ -22,6 +22,8 @@ use super::request::{MAX_MEMBERS, Request, SUFFIX_DOMAIN_MASTER, SUFFIX_LOCAL_MA
 use crate::limit::{Rate, RateLimiter};
 use crate::names::{Destination, Transmit};
 #[cfg(test)]
+pub(super) use challenge::{MAX_CHALLENGES, MAX_PER_CLAIMANT};
+#[cfg(test)]
 pub(super) use register::MAX_PER_STATION;
 use table::Table;
 
@@ -79,7 +81,7 @@ pub struct WinsEvent {
     pub name: NbName,
     /// Seconds that the record lives; 0 for a static or deleted one.
     pub ttl_s: u32,
-    /// Its addresses.
+    /// Its addresses; for [`WinsChange::Busy`] the station that was refused.
     pub addresses: Vec<Ipv4Addr>,
 }
 
@@ -94,6 +96,8 @@ pub enum WinsChange {
     Delete,
     /// A registration was refused because the old owner is alive.
     Refused,
+    /// A registration was refused because the server asks the owners of too many other names at the moment.
+    Busy,
 }
 
 /// The engine of a WINS server. Drive it like [`NameService`](crate::NameService); [`wants`](Self::wants) tells which
@@ -111,6 +115,8 @@ pub struct WinsServer {
     pub(super) stations: RateLimiter<Ipv4Addr>,
     /// Replies and events that were dropped.
     pub(super) dropped: u64,
+    /// Registrations that were refused because too many challenges were under way.
+    pub(super) refused_challenges: u64,
 }
 
 impl WinsServer {
@@ -131,6 +137,7 @@ impl WinsServer {
             events: VecDeque::new(),
             stations: RateLimiter::new(config.replies_per_station),
             dropped: 0,
+            refused_challenges: 0,
             config,
         };
         let mut is_outdated = false;
@@ -224,6 +231,11 @@ impl WinsServer {
     /// Packets and events that were dropped because of a limit.
     pub fn dropped(&self) -> u64 {
         self.dropped
+    }
+
+    /// Registrations that were refused because the sender, or the server, had too many challenges under way.
+    pub fn refused_challenges(&self) -> u64 {
+        self.refused_challenges
     }
 
     /// The addresses of a name, as a query would be told.
@@ -378,6 +390,10 @@ impl WinsServer {
                 .map(|record| record.addresses().collect())
                 .unwrap_or_default(),
         };
+        self.put_event(event);
+    }
+
+    pub(super) fn put_event(&mut self, event: WinsEvent) {
         if self.events.len() >= MAX_WAITING {
             self.events.pop_front();
             self.dropped = self.dropped.saturating_add(1);

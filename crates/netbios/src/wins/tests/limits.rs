@@ -1,6 +1,6 @@
 //! A full table, and one station that wants all of it.
 
-use super::super::server::MAX_PER_STATION;
+use super::super::server::{MAX_CHALLENGES, MAX_PER_CLAIMANT, MAX_PER_STATION};
 use super::*;
 use coax_wire::nbt::ns::{RCODE_REFUSED, RCODE_SERVER};
 
@@ -73,6 +73,70 @@ fn one_station_cannot_fill_the_table() {
         register(&mut server, after(1500), 1, "N0<20>"),
         RCODE_REFUSED
     );
+}
+
+/// How many of these names, which others have, a claimant is not refused at once.
+fn wanted(server: &mut WinsServer, claimant: u8, names: core::ops::Range<usize>) -> usize {
+    let is_asked = |n: &usize| {
+        let wants = claim(ClaimOp::Register, &alloc::format!("N{n}<20>"), claimant, 0);
+        let replies = give(server, after(1), host(claimant), &wants);
+        !matches!(&replies[..], [Repr::ClaimReply(reply)] if reply.rcode == RCODE_SERVER)
+    };
+    names.filter(is_asked).count()
+}
+
+/// A server with 1,000 names of a machine that is silent.
+fn with_owners() -> WinsServer {
+    let records = (0..1000).map(|n| {
+        let mut record = WinsRecord::new(RecordKind::Unique, NameFlags(0), START);
+        record.put(Ipv4Addr::new(10, 1, 0, 1), Some(after(5000)), START);
+        (name(&alloc::format!("N{n}<20>")), record)
+    });
+    WinsServer::new(START, WinsConfig::default(), records)
+}
+
+fn busy(server: &mut WinsServer) -> Vec<Ipv4Addr> {
+    let events = core::iter::from_fn(|| server.poll_event());
+    let busy = events.filter(|event| event.change == WinsChange::Busy);
+    busy.flat_map(|event| event.addresses).collect()
+}
+
+#[test]
+fn one_claimant_cannot_take_all_challenges() {
+    let mut server = with_owners();
+    assert_eq!(wanted(&mut server, 7, 0..300), MAX_PER_CLAIMANT);
+    assert_eq!(wanted(&mut server, 8, 500..501), 1, "another is served");
+    let refused = 300 - MAX_PER_CLAIMANT;
+    assert_eq!(server.refused_challenges(), refused as u64);
+    assert!(busy(&mut server).contains(host(7).ip()));
+    // Its challenges end, and it goes on.
+    for s in [1, 2, 3, 4] {
+        server.handle_timeout(after(s));
+    }
+    sent(&mut server);
+    assert_eq!(wanted(&mut server, 7, 400..500), MAX_PER_CLAIMANT);
+}
+
+#[test]
+fn claimants_share_the_challenges_when_all_are_taken() {
+    let mut server = with_owners();
+    let full = MAX_CHALLENGES / MAX_PER_CLAIMANT;
+    for n in 0..full {
+        let names = n * 100..n * 100 + MAX_PER_CLAIMANT;
+        assert_eq!(wanted(&mut server, n as u8 + 1, names), MAX_PER_CLAIMANT);
+    }
+    assert_eq!(server.challenges.len(), MAX_CHALLENGES);
+    assert_eq!(server.refused_challenges(), 0);
+    // A newcomer takes from those with the most, until it has as many as they.
+    let newcomer = |c: &&super::super::pending::Challenge| c.claimant == host(20);
+    wanted(&mut server, 20, 800..900);
+    let own = server.challenges.iter().filter(newcomer).count();
+    assert_eq!(own, MAX_CHALLENGES / (full + 1));
+    assert_eq!(server.challenges.len(), MAX_CHALLENGES);
+    let ended = busy(&mut server);
+    assert!(ended.contains(host(1).ip()) && ended.contains(host(full as u8).ip()));
+    // Each of the others is served too.
+    assert_eq!(wanted(&mut server, 21, 900..901), 1);
 }
 
 fn limited(max_records: usize) -> WinsServer {
