@@ -111,12 +111,61 @@ def the_packet_filter_drops(net, folder):
     assert reaches(net, host, 139)
 
 
-def reaches(net, host, port):
+def kinds_of_rules(net, folder):
+    """Doctor and the kernel agree about rules with TCP flags, states, verdict maps and both families of addresses."""
+    host = net.host("tower")
+    net.host("prober").ip("-6 addr add fd00:1::9/64 dev eth0 nodad")
+    host.ip("-6 addr add fd00:1::5/64 dev eth0 nodad")
+    both = conf(folder, "interfaces = ::\nbind interfaces only = yes")
+    chain = "add table inet f; add chain inet f in { type filter hook input priority 0; };"
+    for nft, over_ipv4, over_ipv6 in [
+            ("add rule inet f in tcp flags syn tcp dport 139 drop", False, False),
+            ("add rule inet f in tcp flags & (fin|syn|rst|ack) == syn tcp dport 139 drop", False, False),
+            ("add rule inet f in tcp flags & (fin|syn|rst|ack) == ack tcp dport 139 drop", True, True),
+            ("add rule inet f in ct state new tcp dport 139 drop", False, False),
+            ("add rule inet f in ct state ! new tcp dport 139 drop", True, True),
+            ("add map inet f m { type inet_service : verdict; }; add element inet f m { 139 : drop, 445 : accept };"
+             "add rule inet f in tcp dport vmap @m", False, False),
+            ("add rule inet f in iifname vmap { lo : accept, eth0 : drop }", False, False),
+            ("add rule inet f in ip saddr vmap { 10.77.0.0/16 : drop }", False, True),
+            ("add rule inet f in ip6 saddr vmap { fd00::/8 : drop, fe80::/10 : accept }", True, False),
+            ("add rule inet f in tcp dport . iifname vmap { 139 . eth0 : drop }", False, False),
+            ("add rule inet f in tcp dport vmap { 22 : accept, * : drop }", False, False),
+            ("add rule inet f in meta nfproto ipv6 tcp dport 139 drop", True, False),
+            ("add table ip6 g; add chain ip6 g in { type filter hook input priority 0; };"
+             "add rule ip6 g in tcp dport 139 drop", True, False)]:
+        host.run("nft", chain + nft, check=True)
+        agree(net, host, both, nft, over_ipv4, over_ipv6)
+        host.run("nft", "flush", "ruleset", check=True)
+    for program, options, over_ipv4, over_ipv6 in [
+            ("iptables", "-p tcp --syn --dport 139", False, True),
+            ("iptables", "-p tcp ! --syn --dport 139", True, True),
+            ("iptables", "-p tcp --dport 139 -m conntrack --ctstate NEW", False, True),
+            ("ip6tables", "-p tcp --syn --dport 139", True, False),
+            ("ip6tables", "-s fd00::/8 -p tcp --dport 139", True, False)]:
+        host.run(program, "-A", "INPUT", *options.split(), "-j", "DROP", check=True)
+        agree(net, host, both, options, over_ipv4, over_ipv6)
+        host.run("nft", "flush", "ruleset", check=True)
+    host.run("nft", chain + "add rule inet f in meta mark 0 tcp dport 139 drop", check=True)
+    the(doctor(host, "--config", both), "note", "may drop TCP 139 on eth0", "a rule was not understood: meta mark 0 tcp dport 139 drop")
+
+
+def agree(net, host, file, rule, over_ipv4, over_ipv6):
+    """Both say which family of addresses reaches TCP 139."""
+    said = [what for what in errors(doctor(host, "--config", file)) if "drops TCP 139" in what]
+    doctor_says = (not [what for what in said if "IPv6" not in what], not [what for what in said if "IPv6" in what])
+    kernel_says = (reaches(net, host, 139), reaches(net, host, 139, "fd00:1::5"))
+    assert kernel_says == (over_ipv4, over_ipv6), (rule, kernel_says)
+    assert doctor_says == kernel_says, (rule, said, kernel_says)
+
+
+def reaches(net, host, port, address=None):
     """Whether a packet from another machine arrives: the kernel then refuses, because nobody listens."""
+    address = address or host.address
     client = next((other for other in net.hosts if other.name == "prober"), None) or net.host("prober")
-    script = (f"import socket\ns = socket.socket()\ns.settimeout(1)\ntry:\n    s.connect(({host.address!r}, {port}))\n"
+    script = (f"import socket\ntry:\n    socket.create_connection(({address!r}, {port}), 1)\n"
               "except ConnectionRefusedError as e:\n    print('refused')\nexcept OSError as e:\n    print(e)\n")
-    listener = host.start("nc.openbsd", "-l", host.address, str(port))
+    listener = host.start("nc.openbsd", "-l", address, str(port))
     wait_for(lambda: f":{port}" in host.run("ss", "-ltn").stdout, "netcat to listen", 10)
     said = client.run("python3", "-c", script).stdout
     host.stop(listener)
@@ -270,5 +319,5 @@ def changes_nothing(net, folder):
     assert state() == before
 
 
-TESTS = [samba_holds_the_ports, another_program_holds_a_port, the_packet_filter_drops, interfaces_and_mtu, shares_on_bad_disks,
+TESTS = [samba_holds_the_ports, another_program_holds_a_port, the_packet_filter_drops, kinds_of_rules, interfaces_and_mtu, shares_on_bad_disks,
          names_are_taken, a_client_and_the_server_that_runs, a_client_behind_a_small_mtu, changes_nothing]

@@ -11,7 +11,7 @@ use coax_smbconf::{diagnostic::Diagnostic, settings::Settings};
 
 use crate::{
     access::{Account, Owned},
-    filter::Ruleset,
+    filter::{Net, Ruleset},
     parse::{Mount, Neighbour, Route},
     unit::Unit,
 };
@@ -179,6 +179,8 @@ pub struct Interface {
     pub mtu: Option<u32>,
     /// IPv4 addresses.
     pub addresses: Vec<Address>,
+    /// IPv6 addresses and their networks.
+    pub addresses_v6: Vec<Net>,
 }
 
 /// An IPv4 address of an interface.

@@ -1,9 +1,10 @@
 //! Reads what `iptables-save` prints.
 
-use super::{Base, Chain, On, Rule, Ruleset, Test, Verdict, range_of};
+use super::{Base, Chain, Net, On, Range, Rule, Ruleset, Test, Verdict, flags};
 
 /// Targets after which the next rule decides (iptables-extensions(8)).
-const NOT_FINAL: [&str; 17] = [
+const NOT_FINAL: [&str; 25] = [
+    "ACCOUNT",
     "AUDIT",
     "CHECKSUM",
     "CLASSIFY",
@@ -11,25 +12,44 @@ const NOT_FINAL: [&str; 17] = [
     "CONNSECMARK",
     "CT",
     "DSCP",
+    "ECN",
+    "HL",
     "HMARK",
+    "IDLETIMER",
     "LOG",
     "MARK",
     "NFLOG",
     "NOTRACK",
     "RATEEST",
+    "SECMARK",
     "SET",
     "TCPMSS",
+    "TCPOPTSTRIP",
+    "TEE",
     "TOS",
+    "TRACE",
     "TTL",
 ];
 
-/// The tables of a dump. Lines that make no sense are left out.
+/// Matches that test something without any option.
+const BARE_MATCHES: [&str; 3] = ["eui64", "rpfilter", "socket"];
+
+/// The tables of a dump of `iptables-save`. Lines that make no sense are left out.
 pub fn iptables(text: &str) -> Ruleset {
+    tables("ip", text)
+}
+
+/// The tables of a dump of `ip6tables-save`.
+pub fn ip6tables(text: &str) -> Ruleset {
+    tables("ip6", text)
+}
+
+fn tables(family: &str, text: &str) -> Ruleset {
     let mut rules = Ruleset::default();
     let mut table = String::new();
     for line in text.lines() {
         if let Some(name) = line.strip_prefix('*') {
-            table = format!("ip {name}");
+            table = format!("{family} {name}");
         } else if let Some(declared) = line.strip_prefix(':') {
             let mut words = declared.split_whitespace();
             let name = words.next().unwrap_or_default();
@@ -37,12 +57,8 @@ pub fn iptables(text: &str) -> Ruleset {
             rules.chains.push(Chain {
                 table: table.clone(),
                 name: name.to_owned(),
-                base: leaves(&table, name).map(|leaves| Base {
-                    drops: policy == "DROP",
-                    leaves,
-                    nat: table == "ip nat",
-                }),
-                rules: Vec::new(),
+                base: base(&table, name, policy),
+                ..Chain::default()
             });
         } else if let Some((chain, rule)) = rule(line) {
             let mut chains = rules.chains.iter_mut();
@@ -54,16 +70,22 @@ pub fn iptables(text: &str) -> Ruleset {
     rules
 }
 
-/// Whether packets leave this machine through a chain; `None` if they neither enter nor leave there. Rules of NAT see the first
-/// packet of a connection only, and no reply.
-fn leaves(table: &str, chain: &str) -> Option<bool> {
-    match (table, chain) {
-        ("ip raw" | "ip mangle" | "ip nat", "PREROUTING") => Some(false),
-        ("ip mangle" | "ip filter" | "ip security" | "ip nat", "INPUT") => Some(false),
-        ("ip raw" | "ip mangle" | "ip filter" | "ip security", "OUTPUT") => Some(true),
-        ("ip mangle", "POSTROUTING") => Some(true),
-        _ => None,
-    }
+/// How packets enter a chain; `None` if they neither arrive nor leave there. Rules of NAT see the first packet of a connection
+/// only, and no reply.
+fn base(table: &str, chain: &str, policy: &str) -> Option<Base> {
+    let (_, table) = table.split_once(' ')?;
+    let leaves = match (table, chain) {
+        ("raw" | "mangle" | "nat", "PREROUTING") => false,
+        ("mangle" | "filter" | "security" | "nat", "INPUT") => false,
+        ("raw" | "mangle" | "filter" | "security", "OUTPUT") => true,
+        ("mangle", "POSTROUTING") => true,
+        _ => return None,
+    };
+    Some(Base {
+        drops: policy == "DROP",
+        leaves,
+        nat: table == "nat",
+    })
 }
 
 /// `-A CHAIN …`: the chain and the rule.
@@ -116,32 +138,68 @@ fn target(name: &str) -> Verdict {
 
 /// A condition; `None` if the option is none, or belongs to the target.
 fn test(option: &str, value: &str) -> Option<On> {
-    let list = || value.split(',').map(|part| part.trim().to_owned());
-    Some(match option {
-        "-p" => On::Protocol(list().collect()),
-        "--dport" | "--dports" => On::Port(list().filter_map(|part| ports(&part)).collect()),
-        "--sport" | "--sports" => On::SourcePort(list().filter_map(|part| ports(&part)).collect()),
-        "--ports" => On::EitherPort(list().filter_map(|part| ports(&part)).collect()),
-        "--ctstate" | "--state" => On::State(list().collect()),
-        "-i" => On::Interface(vec![value.to_owned()]),
-        "-o" => On::OutInterface(vec![value.to_owned()]),
-        "-d" => On::Destination(list().filter_map(|part| range_of(&part)).collect()),
-        "-s" => On::Source(list().filter_map(|part| range_of(&part)).collect()),
-        "--src-range" => {
-            let (first, last) = value.split_once('-')?;
-            On::Source(vec![(first.parse().ok()?, last.parse().ok()?)])
-        }
-        "--dst-type" if list().any(|kind| kind == "LOCAL") => On::ToLocal,
-        "--dst-type" => On::Never,
+    let known = match option {
+        "--syn" => tcp_flags("FIN,SYN,RST,ACK SYN"),
+        "--tcp-flags" => tcp_flags(value),
+        "--dport" | "--dports" => all(value, ports).map(On::Port),
+        "--sport" | "--sports" => all(value, ports).map(On::SourcePort),
+        "--ports" => all(value, ports).map(On::EitherPort),
+        "-d" => all(value, range).map(On::Destination),
+        "-s" => all(value, range).map(On::Source),
+        "--src-range" => between(value).map(|range| On::Source(vec![range])),
+        "--dst-range" => between(value).map(|range| On::Destination(vec![range])),
+        "-m" if BARE_MATCHES.contains(&value) => None,
         // names of modules; `limit` and others then have options that are unknown
         "-m" | "--comment" | "--limit-burst" | "--mask" | "--rsource" | "--name" => return None,
         // options of targets
         "--reject-with" | "--log-prefix" | "--log-level" | "--nflog-prefix" | "--nflog-group"
         | "--set-xmark" | "--set-mark" | "--to-ports" | "--to-destination" | "--to-source"
-        | "--to" | "--random" | "--random-fully" | "--persistent" => {
-            return None;
-        }
-        _ => On::Unknown,
+        | "--to" | "--random" | "--random-fully" | "--persistent" => return None,
+        _ => words_test(option, value),
+    };
+    Some(known.unwrap_or(On::Unknown))
+}
+
+/// A condition whose values are words.
+fn words_test(option: &str, value: &str) -> Option<On> {
+    let list = || value.split(',').map(|part| part.trim().to_owned());
+    Some(match option {
+        "-p" => On::Protocol(list().collect()),
+        "--ctstate" | "--state" => On::State(list().collect()),
+        "--ctdir" => On::Direction(list().collect()),
+        "--pkt-type" => On::PacketType(list().collect()),
+        "-i" => On::Interface(vec![value.to_owned()]),
+        "-o" => On::OutInterface(vec![value.to_owned()]),
+        "--dst-type" if list().any(|kind| kind == "LOCAL") => On::ToLocal,
+        "--dst-type" => On::Never,
+        _ => return None,
+    })
+}
+
+/// All parts of a list; `None` if one of them makes no sense.
+fn all<T>(value: &str, part: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+    value.split(',').map(|text| part(text.trim())).collect()
+}
+
+fn range(text: &str) -> Option<Range> {
+    Some(Net::parse(text)?.ends())
+}
+
+fn between(value: &str) -> Option<Range> {
+    let (first, last) = value.split_once('-')?;
+    Some((first.parse().ok()?, last.parse().ok()?))
+}
+
+/// `MASK FLAGS`: of the flags in the mask, these are set and no others.
+fn tcp_flags(value: &str) -> Option<On> {
+    let bits = |list: &str| {
+        let names = all(list, flags::bit)?;
+        Some(names.iter().fold(0, |all, bit| all | bit))
+    };
+    let (mask, set) = value.split_once(' ')?;
+    Some(On::Flags {
+        mask: bits(mask)?,
+        values: vec![bits(set)?],
     })
 }
 

@@ -1,16 +1,16 @@
 //! What the packet filter does with the first packet of a client and the reply, from the rules that `nft` and `iptables-save` print.
 //!
-//! A test that coax does not know may or may not match, and the answer says so: [`Fate::Perhaps`].
+//! A test that coax does not understand may or may not match, and the answer says so: [`Fate::Perhaps`].
 
+mod flags;
+mod holds;
 mod iptables;
+mod net;
 mod nft;
 mod walk;
 
-use std::net::Ipv4Addr;
-
-use coax_netbios::Network;
-
-pub use iptables::iptables;
+pub use iptables::{ip6tables, iptables};
+pub use net::{Net, Range};
 pub use nft::{dormant, has_flags, nft};
 pub use walk::fate;
 
@@ -49,6 +49,8 @@ pub struct Chain {
     pub name: String,
     /// Packets from or to this machine enter here.
     pub base: Option<Base>,
+    /// It sees packets of these interfaces only; empty: of all.
+    pub devices: Vec<String>,
     /// The rules, in order.
     pub rules: Vec<Rule>,
 }
@@ -96,23 +98,40 @@ pub enum On {
     SourcePort(Vec<(u16, u16)>),
     /// The destination port or the source port.
     EitherPort(Vec<(u16, u16)>),
+    /// TCP flags: those in `mask` are one of `values`.
+    Flags {
+        /// The flags in question.
+        mask: u8,
+        /// What they may be.
+        values: Vec<u8>,
+    },
+    /// At least one of these TCP flags is set.
+    AnyFlag(u8),
     /// The state of connection tracking.
     State(Vec<String>),
+    /// `original`, or `reply`.
+    Direction(Vec<String>),
+    /// Where a packet that arrives was sent to: `unicast`, `broadcast`, `multicast`.
+    PacketType(Vec<String>),
     /// The interface that a packet arrives on; `+` or `*` at the end stands for the rest.
     Interface(Vec<String>),
     /// The interface that a packet leaves by, likewise.
     OutInterface(Vec<String>),
     /// The sender, as ranges.
-    Source(Vec<(Ipv4Addr, Ipv4Addr)>),
+    Source(Vec<Range>),
     /// The receiver, as ranges.
-    Destination(Vec<(Ipv4Addr, Ipv4Addr)>),
+    Destination(Vec<Range>),
     /// The receiver is an address of this machine.
     ToLocal,
-    /// What is true of every packet in question: IPv4.
+    /// The family of addresses: `ip` or `ip6`, `ipv4` or `ipv6`.
+    Family(Vec<String>),
+    /// All tests of at least one of these lists hold.
+    AnyOf(Vec<Vec<Test>>),
+    /// What is true of every packet in question.
     Always,
-    /// What is true of none: another family of addresses, multicast.
+    /// What is true of none, such as multicast.
     Never,
-    /// Something else.
+    /// Something that coax does not understand.
     Unknown,
 }
 
@@ -148,11 +167,18 @@ pub struct Packet<'a> {
     /// The interface that it passes.
     pub interface: &'a str,
     /// The clients.
-    pub client: Network,
-    /// The server's address in its network.
-    pub server: Network,
+    pub client: Net,
+    /// The server's address in its network, of the same family.
+    pub server: Net,
     /// The server sends it.
     pub reply: bool,
+}
+
+impl Packet<'_> {
+    /// Whether it is of IPv6.
+    pub fn is_ipv6(&self) -> bool {
+        self.server.address.is_ipv6()
+    }
 }
 
 /// What becomes of it.
@@ -163,7 +189,12 @@ pub enum Fate {
     /// This rule or policy of a table drops it.
     Dropped(Place),
     /// This rule may drop it.
-    Perhaps(Place),
+    Perhaps {
+        /// The rule.
+        place: Place,
+        /// The first rule that coax does not understand, if the doubt may come from it.
+        not_understood: Option<String>,
+    },
     /// This rule sends it to another port or address.
     Redirected(Place),
 }
@@ -179,32 +210,6 @@ pub struct Place {
     pub base: String,
     /// The rule, or the policy.
     pub rule: String,
-}
-
-/// First and last address of a network or an address.
-fn range_of(text: &str) -> Option<(Ipv4Addr, Ipv4Addr)> {
-    let (address, mask) = match text.split_once('/') {
-        Some((address, mask)) => (address, Some(mask)),
-        None => (text, None),
-    };
-    let address: Ipv4Addr = address.parse().ok()?;
-    let network = match mask.map(|mask| (mask.parse::<u8>(), mask.parse::<Ipv4Addr>())) {
-        None => Network {
-            address,
-            prefix: 32,
-        },
-        Some((Ok(prefix @ 0..=32), _)) => Network { address, prefix },
-        Some((_, Ok(mask))) => Network::with_mask(address, mask),
-        Some(_) => return None,
-    };
-    Some(ends(network))
-}
-
-/// First and last address of a network.
-fn ends(network: Network) -> (Ipv4Addr, Ipv4Addr) {
-    let last = network.broadcast();
-    let hosts = u32::MAX.checked_shr(u32::from(network.prefix)).unwrap_or(0);
-    (Ipv4Addr::from(u32::from(last) & !hosts), last)
 }
 
 #[cfg(test)]

@@ -1,10 +1,14 @@
 //! Rules as nft 1.0.6 and iptables 1.8.9 print them.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod matches;
+
+use std::net::{IpAddr, Ipv4Addr};
+
 use super::*;
 
-const LAN: Network = Network {
-    address: Ipv4Addr::new(192, 168, 1, 5),
+const LAN: Net = Net {
+    address: IpAddr::V4(Ipv4Addr::new(192, 168, 1, 5)),
     prefix: 24,
 };
 
@@ -52,7 +56,7 @@ fn becomes(rules: &Ruleset, packet: &Packet<'_>) -> String {
     match fate(rules, packet) {
         Fate::Arrives => String::new(),
         Fate::Dropped(place) => place.rule,
-        Fate::Perhaps(place) => format!("? {}", place.rule),
+        Fate::Perhaps { place, .. } => format!("? {}", place.rule),
         Fate::Redirected(place) => format!("> {}", place.rule),
     }
 }
@@ -316,7 +320,7 @@ fn tables_that_sleep_drop_nothing() {
 fn chains_that_jump_to_themselves_end() {
     let text = "*filter\n:INPUT ACCEPT [0:0]\n:a - [0:0]\n-A INPUT -j a\n";
     let text = format!("{text}{}", "-A a -j a\n".repeat(40));
-    assert_eq!(dropped_by(&iptables(&text), "tcp", 139), "");
+    assert_eq!(dropped_by(&iptables(&text), "tcp", 139), "? -A a -j a");
     let doubts = "-A INPUT -m x --x -j RETURN\n".repeat(60);
     let text = format!("*filter\n:INPUT ACCEPT [0:0]\n{doubts}");
     assert_eq!(dropped_by(&iptables(&text), "tcp", 139), "");
@@ -324,7 +328,10 @@ fn chains_that_jump_to_themselves_end() {
 
 #[test]
 fn networks_have_two_ends() {
-    let range = |text: &str| range_of(text).map(|(a, b)| format!("{a}-{b}"));
+    let range = |text: &str| {
+        let (first, last) = Net::parse(text)?.ends();
+        Some(format!("{first}-{last}"))
+    };
     assert_eq!(
         range("10.0.0.0/8").as_deref(),
         Some("10.0.0.0-10.255.255.255")
@@ -338,7 +345,14 @@ fn networks_have_two_ends() {
         range("10.1.2.3/255.255.255.0").as_deref(),
         Some("10.1.2.0-10.1.2.255")
     );
-    assert_eq!(range("10.1.2.3/33"), None);
+    assert_eq!(
+        range("fe80::1/10").as_deref(),
+        Some("fe80::-febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff")
+    );
+    assert_eq!(range("::/0").unwrap().split('-').next(), Some("::"));
+    for none in ["10.1.2.3/33", "::1/129", "::1/ffff::", "x"] {
+        assert_eq!(range(none), None);
+    }
 }
 
 proptest::proptest! {
@@ -351,9 +365,12 @@ proptest::proptest! {
         for expr in [
             format!(r#"{{"match": {{"op": "==", "left": {quoted}, "right": {quoted}}}}}"#),
             format!(r#"{{"vmap": {{"key": {quoted}, "data": {{"set": {quoted}}}}}}}"#),
+            format!(r#"{{"match": {{"op": "==", "left": {{"&": [{{"payload": {{"protocol": "tcp", "field": "flags"}}}}, {quoted}]}}, "right": {quoted}}}}}, {{"drop": null}}"#),
+            format!(r#"{{"vmap": {{"key": {{"concat": {quoted}}}, "data": {{"set": [[{{"concat": {quoted}}}, {{"drop": null}}], ["*", {quoted}]]}}}}}}"#),
             format!(r#"{{"match": {{"op": "in", "left": {{"ct": {{"key": "state"}}}}, "right": {quoted}}}}}, {{"drop": null}}"#),
         ] {
             let _ = fate(&dump("drop", &expr), &packet("udp", 137));
+            let _ = fate(&dump("drop", &expr), &matches::over_ipv6(445));
             let _ = fate(&chain("filter", "output", "drop", &[&expr]), &reply("udp", 137));
         }
     }

@@ -7,11 +7,71 @@ use super::{
 };
 use crate::{
     facts::{Firewall, Reading},
-    filter::{Ruleset, dormant, has_flags, iptables, nft},
+    filter::{Ruleset, dormant, has_flags, ip6tables, iptables, nft},
 };
 
 /// ufw's settings, bytes.
 const SETTINGS_MAX: u64 = 64 << 10;
+
+/// A family of tables of iptables, with the programs that print its rules.
+struct Source {
+    name: &'static str,
+    save: &'static str,
+    parse: fn(&str) -> Ruleset,
+    legacy: &'static str,
+    legacy_save: &'static str,
+    /// The kernel's list of tables of the older interface.
+    legacy_tables: &'static str,
+    family: &'static str,
+}
+
+const IPTABLES: Source = Source {
+    name: "iptables",
+    save: "iptables-save",
+    parse: iptables,
+    legacy: "iptables-legacy",
+    legacy_save: "iptables-legacy-save",
+    legacy_tables: "/proc/net/ip_tables_names",
+    family: "ip",
+};
+
+const IP6TABLES: Source = Source {
+    name: "ip6tables",
+    save: "ip6tables-save",
+    parse: ip6tables,
+    legacy: "ip6tables-legacy",
+    legacy_save: "ip6tables-legacy-save",
+    legacy_tables: "/proc/net/ip6_tables_names",
+    family: "ip6",
+};
+
+fn read(firewall: &mut Firewall, source: &Source) {
+    match command::run(source.save, &[]) {
+        Ran::Done(text) => firewall.read(source.name, (source.parse)(&text)),
+        ran => firewall.not_read(source.name, reading(ran)),
+    }
+    // the older kernel interface, if iptables itself is for the newer one
+    if command::find(source.legacy_save).is_none()
+        || text(source.legacy_tables, SETTINGS_MAX).is_empty()
+    {
+        return;
+    }
+    match command::run(source.legacy_save, &[]) {
+        Ran::Done(text) => {
+            let (old, new) = (
+                format!("{} ", source.family),
+                format!("{} legacy ", source.family),
+            );
+            let chains = (source.parse)(&text).chains.into_iter();
+            let named = chains.map(|mut chain| {
+                chain.table = chain.table.replacen(&old, &new, 1);
+                chain
+            });
+            firewall.rules.chains.extend(named);
+        }
+        ran => firewall.not_read(source.legacy, reading(ran)),
+    }
+}
 
 pub(super) fn firewall() -> Firewall {
     let mut firewall = Firewall::default();
@@ -23,24 +83,8 @@ pub(super) fn firewall() -> Firewall {
         },
         ran => firewall.not_read("nftables", reading(ran)),
     }
-    match command::run("iptables-save", &[]) {
-        Ran::Done(text) => firewall.read("iptables", iptables(&text)),
-        ran => firewall.not_read("iptables", reading(ran)),
-    }
-    // the older kernel interface, if iptables itself is for the newer one
-    if command::find("iptables-legacy-save").is_some()
-        && !text("/proc/net/ip_tables_names", SETTINGS_MAX).is_empty()
-    {
-        match command::run("iptables-legacy-save", &[]) {
-            Ran::Done(text) => {
-                let named = iptables(&text).chains.into_iter().map(|mut chain| {
-                    chain.table = chain.table.replacen("ip ", "ip legacy ", 1);
-                    chain
-                });
-                firewall.rules.chains.extend(named);
-            }
-            ran => firewall.not_read("iptables-legacy", reading(ran)),
-        }
+    for source in [IPTABLES, IP6TABLES] {
+        read(&mut firewall, &source);
     }
     if text("/etc/ufw/ufw.conf", SETTINGS_MAX)
         .lines()

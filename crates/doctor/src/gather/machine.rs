@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     facts::{Address, Clock, Interface, Rights},
+    filter::Net,
     parse::{self, Route},
 };
 
@@ -50,9 +51,6 @@ pub fn interfaces() -> Vec<Interface> {
         names.map(|name| (name.clone(), interface(name))).collect();
     for found in if_addrs::get_if_addrs().unwrap_or_default() {
         let (loopback, running) = (found.is_loopback(), found.is_oper_up());
-        let IfAddr::V4(address) = found.addr else {
-            continue;
-        };
         let known = all.entry(found.name.clone()).or_insert_with(|| Interface {
             name: found.name,
             up: true,
@@ -60,10 +58,16 @@ pub fn interfaces() -> Vec<Interface> {
             ..Interface::default()
         });
         known.up |= running;
-        known.addresses.push(Address {
-            network: Network::with_mask(address.ip, address.netmask),
-            broadcast: address.broadcast,
-        });
+        match found.addr {
+            IfAddr::V4(address) => known.addresses.push(Address {
+                network: Network::with_mask(address.ip, address.netmask),
+                broadcast: address.broadcast,
+            }),
+            IfAddr::V6(address) => known.addresses_v6.push(Net {
+                address: address.ip.into(),
+                prefix: u8::try_from(u128::from(address.netmask).leading_ones()).unwrap_or(128),
+            }),
+        }
     }
     all.into_values().collect()
 }
@@ -87,6 +91,7 @@ fn interface(name: String) -> Interface {
         wireless: has("wireless") || has("phy80211"),
         mtu: word("mtu").parse().ok(),
         addresses: Vec::new(),
+        addresses_v6: Vec::new(),
         name,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    filter::{iptables, nft},
+    filter::{Net, ip6tables, iptables, nft},
     finding::Check,
 };
 
@@ -36,7 +36,7 @@ fn the_packet_filter() {
         (
             |f| f.firewall.rules = iptables(&DROP.replace("-m tcp", "-m recent --rcheck")),
             Severity::Note,
-            &["may drop TCP 139"],
+            &["may drop TCP 139", "a rule was not understood: -A INPUT"],
         ),
         (
             |f| {
@@ -239,4 +239,55 @@ fn what_the_server_sends_and_what_is_redirected() {
             ],
         ),
     ]);
+}
+
+#[test]
+fn rules_of_ipv6_matter_if_the_server_listens_there() {
+    const DROP: &str = "*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -p tcp -m tcp --dport 445 -j DROP\n";
+    let mut facts = good();
+    facts.firewall.rules = ip6tables(DROP);
+    facts.firewall.sources = vec![("ip6tables", Reading::Denied)];
+    for interface in &mut facts.interfaces {
+        let nets = ["fe80::5/64", "fd00:1::5/64"];
+        interface.addresses_v6 = nets.iter().filter_map(|net| Net::parse(net)).collect();
+    }
+    assert_eq!(fixes(&facts), Vec::<String>::new());
+    let said = |facts: &Facts| format!("{:?}", findings(facts));
+    assert!(!said(&facts).contains("were not read"));
+    let interfaces = "interfaces = fd00:1::5\nbind interfaces only = yes\n";
+    facts.config.settings = settings(interfaces);
+    assert!(said(&facts).contains("the rules of ip6tables were not read"));
+    facts.firewall.sources = vec![("ip6tables", Reading::Read)];
+    let rule = "-p tcp -m multiport --dports 445 -j ACCEPT";
+    assert_eq!(
+        fixes(&facts),
+        [format!("sudo ip6tables -I INPUT -s fd00:1::/64 {rule}")]
+    );
+    assert!(said(&facts).contains("drops TCP 445 over IPv6 on eth0"));
+    // the wildcard address serves both families
+    facts.config.settings = settings(&interfaces.replace("fd00:1::5", "::"));
+    assert_eq!(
+        fixes(&facts),
+        [format!(
+            "sudo ip6tables -I INPUT -s fe80::/64,fd00:1::/64 {rule}"
+        )]
+    );
+    facts.firewall.rules = nft(
+        r#"{"nftables": [{"chain": {"family": "ip6", "table": "f", "name": "i", "type": "filter", "hook": "input", "policy": "drop"}}]}"#,
+    )
+    .unwrap();
+    assert_eq!(
+        fixes(&facts),
+        [
+            "sudo nft insert rule ip6 f i ip6 saddr '{ fe80::/64, fd00:1::/64 }' tcp dport '{ 139, 445 }' accept"
+        ]
+    );
+    facts.client = Some(Client {
+        asked: "fd00:1::9".into(),
+        address: "fd00:1::9".parse().ok(),
+        ..client("192.168.1.9")
+    });
+    assert!(said(&facts).contains("drops TCP 139, 445 from fd00:1::9 over IPv6"));
+    facts.client = Some(client("192.168.1.9"));
+    assert_eq!(fixes(&facts), Vec::<String>::new());
 }
