@@ -25,6 +25,8 @@ pub struct Job {
     identifier: String,
     /// Length so far, bytes.
     bytes: u64,
+    /// The client wants it deleted when it is closed.
+    is_cancelled: bool,
     /// The reservation of its file descriptor.
     _lease: Lease,
 }
@@ -46,6 +48,7 @@ impl Job {
             spooled_as,
             identifier: tame(identifier),
             bytes: 0,
+            is_cancelled: false,
             _lease: lease,
         };
         Ok((job, file))
@@ -59,6 +62,21 @@ impl Job {
     /// The hidden name during spooling.
     pub fn spooled_as(&self) -> &str {
         &self.spooled_as
+    }
+
+    /// Its length so far, bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether closing the job deletes it.
+    pub fn is_cancelled(&self) -> bool {
+        self.is_cancelled
+    }
+
+    /// Sets whether closing the job deletes it.
+    pub fn cancel(&mut self, is_cancelled: bool) {
+        self.is_cancelled = is_cancelled;
     }
 
     /// Appends to the job's file and returns the number of bytes written.
@@ -75,12 +93,13 @@ impl Job {
         Ok(written)
     }
 
-    /// Gives the job its final name and returns it. Deletes a job that is empty, not `wanted`, or cannot be renamed.
+    /// Gives the job its final name and returns it. Deletes a job that is empty, cancelled, not `wanted`, or cannot be
+    /// renamed.
     ///
     /// # Errors
     /// `QUEUE_FULL`; file system errors.
     pub fn finish(&self, vfs: &dyn Vfs, wanted: bool) -> Result<Option<String>> {
-        if !wanted || self.bytes == 0 {
+        if !wanted || self.is_cancelled || self.bytes == 0 {
             vfs.remove_file(&self.spooled_as)?;
             return Ok(None);
         }

@@ -105,9 +105,13 @@ pub fn query2(call: &mut Call<'_>) -> Outcome {
     Ok(Flow::Done)
 }
 
-/// SET_INFORMATION2. DOS sets times through read-only opens too, so only the tree's access right counts.
+/// SET_INFORMATION2. DOS sets times through read-only opens too, so only the tree's access right counts. A print job keeps
+/// its times.
 pub fn set2(call: &mut Call<'_>) -> Outcome {
     let request = Request2::parse(&call.block)?;
+    if print::is_job(call, request.fid) {
+        return call.done_empty();
+    }
     let changes = dos_changes(call, &request.times);
     Subject::of(call, request.fid)?.change(call, &changes)?;
     call.done_empty()

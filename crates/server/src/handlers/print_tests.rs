@@ -332,3 +332,95 @@ fn a_printers_list_has_only_the_jobs_that_its_user_is_spooling() {
     let found = other.trans2(1, &first, b"");
     found.refused(Status::NO_SUCH_FILE);
 }
+
+/// A job of an NT client with 7 bytes.
+fn spooling(server: &TestServer) -> (TestClient, u16) {
+    let mut client = server.client("NT LM 0.12");
+    client.connect_share("LASER");
+    let fid = client
+        .paths(c::OPEN_PRINT_FILE, &[0, 1], &["LETTER"])
+        .ok()
+        .word(0);
+    client
+        .request(c::WRITE_PRINT_FILE, &[fid], &piece(b"a page\n"))
+        .ok();
+    (client, fid)
+}
+
+fn query(client: &mut TestClient, fid: u16, level: u16) -> Vec<u8> {
+    let parameters = [fid.to_le_bytes(), level.to_le_bytes()].concat();
+    client.trans2(7, &parameters, b"").ok().data
+}
+
+fn set(client: &mut TestClient, fid: u16, level: u16, data: &[u8]) -> Status {
+    let parameters = [fid.to_le_bytes(), level.to_le_bytes(), [0, 0]].concat();
+    Status(client.trans2(8, &parameters, data).answer.status())
+}
+
+#[test]
+fn a_job_has_the_size_so_far_in_every_level_as_from_smbd() {
+    let server = server(Access::Write);
+    let (mut client, fid) = spooling(&server);
+    let size = 7u64.to_le_bytes();
+    for (level, at) in [(0x102, 8), (0x107, 48), (1005, 8), (1018, 48), (1034, 40)] {
+        let data = query(&mut client, fid, level);
+        assert_eq!(data[at..at + 8], size, "{level:#x}");
+    }
+    let times = query(&mut client, fid, 0x101);
+    assert_ne!(times[..8], [0; 8]);
+    assert_eq!(query(&mut client, fid, 1)[12..16], size[..4]);
+    assert_eq!(query(&mut client, fid, 4), [4, 0, 0, 0], "no attributes");
+    let name: Vec<u8> = "\\LETTER"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    assert_eq!(query(&mut client, fid, 0x104)[4..], name);
+}
+
+#[test]
+fn what_a_copying_program_sets_on_a_job_has_no_effect_and_a_deletion_cancels_it() {
+    let server = server(Access::Read);
+    let (mut client, fid) = spooling(&server);
+    let len = |len: u64| len.to_le_bytes();
+    for (level, data, expected) in [
+        (1, &[0; 26][..], Status::OK),
+        (0x101, &[0; 40], Status::OK),
+        (0x103, &len(100), Status::OK),
+        (0x104, &len(7), Status::OK),
+        (0x104, &len(3), Status::INVALID_DEVICE_REQUEST),
+        (
+            1010,
+            b"\0\0\0\0\0\0\0\0\x02\0\0\0X\0",
+            Status::INVALID_DEVICE_REQUEST,
+        ),
+        (2, &[4, 0, 0, 0], Status::INVALID_DEVICE_REQUEST),
+        (0x102, &[1], Status::OK),
+        (0x102, &[0], Status::OK),
+    ] {
+        assert_eq!(set(&mut client, fid, level, data), expected, "{level:#x}");
+    }
+    client
+        .request(c::SET_INFORMATION2, &[fid, 0, 0, 0, 0, 0, 0], b"")
+        .ok();
+    client.close(fid).ok();
+    assert_eq!(server.fs.contents("LETTER-001.prn").unwrap(), b"a page\n");
+    let (mut client, fid) = spooling(&server);
+    assert_eq!(set(&mut client, fid, 0x102, &[1]), Status::OK);
+    assert_eq!(query(&mut client, fid, 0x102)[20], 1, "delete pending");
+    client.close(fid).ok();
+    assert!(server.fs.contents("LETTER-002.prn").is_err());
+    assert_eq!(printed(&mut client), None);
+}
+
+#[test]
+fn nobody_queries_or_cancels_anothers_job() {
+    let server = server(Access::Write);
+    let (_spooler, fid) = spooling(&server);
+    let mut other = server.client("NT LM 0.12");
+    other.connect_share("LASER");
+    let parameters = [fid.to_le_bytes(), [2, 1]].concat();
+    other
+        .trans2(7, &parameters, b"")
+        .refused(Status::INVALID_HANDLE);
+    assert_eq!(set(&mut other, fid, 0x102, &[1]), Status::INVALID_HANDLE);
+}

@@ -9,12 +9,14 @@ use super::{
 use crate::{
     context::Call,
     error::{Because, Result},
-    files::OpenKind,
+    files::{OpenFile, OpenKind},
     names::{attributes::Attributes, path::Wildcards},
     ops::{
         eas::{self, Owned},
         metadata::{READ_EA, Subject, Through},
+        print,
     },
+    print_job::Job,
     reason::Reason,
     vfs::FsTime,
 };
@@ -61,15 +63,14 @@ pub fn by_fid(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let mut parameters = whole.parameters();
     let fid = Fid(parameters.u16("FID")?);
     let code = parameters.u16("information level")?;
-    let is_pipe = matches!(call.file(fid)?.kind, OpenKind::Pipe(_));
+    let opened = call.file(fid)?;
     let level = Level::of(code)
         .filter(|level| *level != Level::InfoIsNameValid)
         .ok_or(Status::INVALID_LEVEL)?;
-    let data = if is_pipe {
-        pipe_data(call, fid, level)?
-    } else {
-        let subject = Subject::of(call, fid)?;
-        file_data(call, whole, level, &subject)?
+    let data = match &opened.kind {
+        OpenKind::Pipe(_) => pipe_data(call, fid, level)?,
+        OpenKind::PrintJob(job) => job_data(call, opened, job, level)?,
+        _ => file_data(call, whole, level, &Subject::of(call, fid)?)?,
     };
     reply(whole, level, data)
 }
@@ -189,6 +190,41 @@ fn ea_size(call: &Call<'_>, level: Level, subject: &Subject) -> Result<u32> {
         Err(error) if error.status() == Status::ACCESS_DENIED => Ok(0),
         Err(error) => Err(error),
     }
+}
+
+/// File information of a print job: the times and the size so far, as smbd has them, and the client's name for it. It has
+/// no extended attributes and no name in 8.3 form.
+fn job_data(call: &Call<'_>, opened: &OpenFile, job: &Job, level: Level) -> Result<Vec<u8>> {
+    let facts = print::facts(call, opened.fid)?.ok_or(Status::INVALID_HANDLE)?;
+    let mut out = Writer::default();
+    match level {
+        Level::AltName => return Err(Status::OBJECT_NAME_NOT_FOUND.into()),
+        Level::InfoQueryAllEas | Level::InfoQueryEasFromList => {
+            ea::emit_list(core::iter::empty(), &mut out);
+            return Ok(out.into_vec());
+        }
+        _ => {}
+    }
+    let time = |time: FsTime| FileTime::from_unix_ns(time.0);
+    let info = FileInfo {
+        dos_times: dos_times(call, &facts),
+        created: time(facts.created),
+        accessed: time(facts.stat.accessed),
+        modified: time(facts.stat.modified),
+        changed: time(facts.stat.changed),
+        dos_attributes: facts.attributes.to_smb(),
+        attributes: facts.attributes.to_ext(),
+        allocation: facts.allocation(),
+        size: facts.size(),
+        links: u32::from(!job.is_cancelled()),
+        delete_pending: job.is_cancelled(),
+        index: facts.stat.id.inode,
+        access: opened.access,
+        name: &utf16::encode(&alloc::format!("\\{}", job.name())),
+        ..FileInfo::default()
+    };
+    info.emit(level, &mut out);
+    Ok(out.into_vec())
 }
 
 /// File information of named pipes, as NT reports it.

@@ -20,6 +20,7 @@ use crate::{
         metadata::{Changes, Subject, WRITE_EA, set_end_of_file},
         modify::{self, Step},
         open::{OpenSpec, Opening, Wanted, open},
+        print,
         transfer::set_allocation,
     },
     table::{NotifyFilter, Sharing, access, share},
@@ -57,7 +58,11 @@ pub fn by_fid(call: &mut Call<'_>, whole: &Transaction) -> Result<TransFlow> {
     let fid = Fid(parameters.u16("FID")?);
     let code = parameters.u16("information level")?;
     call.file(fid)?;
-    match SetFile::parse(code, &whole.data, whole.unicode)?.ok_or(Status::INVALID_LEVEL)? {
+    let wanted = SetFile::parse(code, &whole.data, whole.unicode)?.ok_or(Status::INVALID_LEVEL)?;
+    if print::set(call, fid, &wanted)?.is_some() {
+        return Ok(done());
+    }
+    match wanted {
         SetFile::InfoStandard(times) => {
             let changes = dos_changes(call, &times);
             change_open(call, fid, &changes)?;

@@ -15,7 +15,7 @@ use crate::{
     vfs::FileId,
 };
 use alloc::{string::String, vec::Vec};
-use coax_wire::{header::Fid, status::Status};
+use coax_wire::{header::Fid, info::set_file::SetFile, status::Status};
 
 /// Whether the tree is a printer's.
 pub fn is_printer(call: &Call<'_>) -> bool {
@@ -111,6 +111,28 @@ pub fn facts(call: &Call<'_>, fid: Fid) -> Result<Option<Facts>> {
     let facts = Facts::new(&opened.share, job.name(), file.stat()?, None);
     let seen = facts.seen(&call.conn.server, &opened.share, call.now);
     Ok(Some(seen))
+}
+
+/// Changes a job as far as a printer can: a deletion at the close cancels the job. Times, attributes and mode have no
+/// effect; neither have an allocation and an end of file that keep what was spooled, which programs that copy a file set
+/// first. `None`: `fid` is no job.
+///
+/// # Errors
+/// `INVALID_HANDLE`; `INVALID_DEVICE_REQUEST` for what a printer cannot do: truncation, names, extended attributes.
+pub fn set(call: &mut Call<'_>, fid: Fid, change: &SetFile<'_>) -> Result<Option<()>> {
+    let OpenKind::PrintJob(job) = &mut call.file_mut(fid)?.kind else {
+        return Ok(None);
+    };
+    match *change {
+        SetFile::Disposition(delete) => job.cancel(delete),
+        SetFile::Allocation(len) | SetFile::EndOfFile(len) if len >= job.bytes() => {}
+        SetFile::Allocation(_)
+        | SetFile::EndOfFile(_)
+        | SetFile::InfoSetEas(_)
+        | SetFile::Rename(_) => return Err(Status::INVALID_DEVICE_REQUEST.into()),
+        SetFile::InfoStandard(_) | SetFile::Basic(_) | SetFile::Position(_) | SetFile::Mode(_) => {}
+    }
+    Ok(Some(()))
 }
 
 /// Appends to a job and ignores the offset: printers do not seek. `None`: `fid` is no job.
