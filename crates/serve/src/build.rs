@@ -1,6 +1,9 @@
 //! Builds the engine's server from the settings: configuration, shares with their folders, and users.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{Context, Result, bail};
 use coax_logon::policy::Policy;
@@ -315,8 +318,8 @@ fn folder(
     let id = numbers.of(share, &path);
     let mut known = before.into_iter().flat_map(|before| &before.folders);
     let known = known.find(|known| known.id == id && known.options == options);
-    let (disk, root) = match known {
-        Some(known) => (known.disk.clone(), known.root),
+    let (disk, root, real_path) = match known {
+        Some(known) => (known.disk.clone(), known.root, known.real_path.clone()),
         None => open_disk(share, &path, options)?,
     };
     Ok(Folder {
@@ -325,16 +328,18 @@ fn folder(
         path,
         disk,
         root,
+        real_path,
         options,
         writes: !share.read_only || share.printable || share.write_list.iter().next().is_some(),
     })
 }
 
+/// The folder, its identity, and its path without symbolic links.
 fn open_disk(
     share: &ShareSettings,
     path: &str,
     options: DiskOptions,
-) -> Result<(Arc<DiskFs>, Option<FileId>)> {
+) -> Result<(Arc<DiskFs>, Option<FileId>, Option<PathBuf>)> {
     let disk = DiskFs::new(Path::new(path), options).with_context(|| {
         format!(
             "share {}: name a folder that exists and that this user may read",
@@ -342,7 +347,8 @@ fn open_disk(
         )
     })?;
     let root = disk.stat("").ok().map(|stat| stat.id);
-    Ok((Arc::new(disk), root))
+    let real_path = Path::new(path).canonicalize().ok();
+    Ok((Arc::new(disk), root, real_path))
 }
 
 fn disk_share(settings: &Settings, share: &ShareSettings, folder: &Folder) -> Share {

@@ -92,13 +92,25 @@ impl ShareNumbers {
     }
 }
 
-/// Gives shares of the same folder one path space, so that a change through one of them reaches the open files of all.
+/// Gives shares of the same folder, and shares whose folders lie in one another, one path space: a change through one of
+/// them reaches the open files of all.
 fn join_spaces(server: &Server, folders: &[Folder]) {
+    let mut from_outside: Vec<&Folder> = folders.iter().collect();
+    from_outside.sort_by_key(|folder| folder.depth());
     server.locked(|tables| {
-        for folder in folders {
+        for folder in from_outside {
             let same = |other: &&Folder| folder.root.is_some() && other.root == folder.root;
-            let same = folders.iter().filter(same).map(|other| other.id);
-            tables.join_space(folder.id, same);
+            let is_other = |other: &&Folder| !same(other);
+            let around = folders.iter().filter(is_other);
+            let around = around.filter_map(|outer| Some((outer, folder.path_from(outer)?)));
+            let nearest = around.max_by_key(|(outer, _)| outer.depth());
+            match nearest {
+                Some((outer, path)) => tables.nest_space(folder.id, outer.id, &path),
+                None => {
+                    let same = folders.iter().filter(same).map(|other| other.id);
+                    tables.join_space(folder.id, same);
+                }
+            }
         }
     });
 }
@@ -161,8 +173,57 @@ mod tests {
         } = built;
         let ids: Vec<ShareId> = folders.iter().map(|folder| folder.id).collect();
         let service = Service::new(server, settings, folders, numbers, 0);
-        let spaces = |tables: &mut Tables| ids.iter().map(|id| tables.space(*id)).collect();
+        let spaces = |tables: &mut Tables| ids.iter().map(|id| tables.space(*id).0).collect();
         let spaces: Vec<ShareId> = service.server.locked(spaces);
         assert_eq!(spaces, [ids[0], ids[1], ids[0]]);
+    }
+
+    #[test]
+    fn a_share_in_another_has_its_path_space() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = |name: &str| parent.path().join(name).display().to_string();
+        for folder in ["all/games/old", "aside", "all-else"] {
+            std::fs::create_dir_all(path(folder)).unwrap();
+        }
+        std::os::unix::fs::symlink("all/games", path("link")).unwrap();
+        // Inner ones are named before the outermost one, and by a symbolic link.
+        let folders = [
+            "all/games/old",
+            "link",
+            "all",
+            "all-else",
+            "aside",
+            "all/games",
+        ];
+        let section = |(n, folder): (usize, &str)| format!("[s{n}]\npath = {}\n", path(folder));
+        let conf: String = folders.into_iter().enumerate().map(section).collect();
+        let settings = load_text("t", &conf).settings;
+        let Built {
+            server,
+            folders,
+            numbers,
+        } = build::server(&settings, &mut Vec::new()).unwrap();
+        let ids: Vec<ShareId> = folders.iter().map(|folder| folder.id).collect();
+        let service = Service::new(server, settings, folders, numbers, 0);
+        let space = |id: &ShareId| {
+            service.server.locked(|tables| {
+                let (space, folder) = tables.space(*id);
+                (space, folder.to_owned())
+            })
+        };
+        let spaces: Vec<(ShareId, String)> = ids.iter().map(space).collect();
+        let all = |folder: &str| (ids[2], folder.to_owned());
+        let alone = |n: usize| (ids[n], String::new());
+        assert_eq!(
+            spaces,
+            [
+                all("games/old"),
+                all("games"),
+                all(""),
+                alone(3),
+                alone(4),
+                all("games")
+            ]
+        );
     }
 }

@@ -258,14 +258,24 @@ impl LocalChanges {
     }
 }
 
-/// The folder of a path space, if local changes in it are to be reported to the clients of one of its shares.
+/// The outermost folder of a path space, if local changes in it are to be reported to the clients of one of its shares.
 fn watchable(server: &Server, space: ShareId) -> Option<Arc<dyn Vfs>> {
+    let place = |share: &Share| {
+        server.locked(|tables| {
+            let (space, folder) = tables.space(share.id);
+            (space, folder.is_empty())
+        })
+    };
+    let is_here = |share: &&Arc<Share>| place(share).0 == space;
+    let wants = |share: &Arc<Share>| share.options.kernel_change_notify;
+    if !server.shares.iter().filter(is_here).any(wants) {
+        return None;
+    }
     let folder_of = |share: &Arc<Share>| match &share.kind {
-        ShareKind::Disk(vfs) if share.options.kernel_change_notify => Some(vfs.clone()),
+        ShareKind::Disk(vfs) if place(share) == (space, true) => Some(vfs.clone()),
         _ => None,
     };
-    let is_here = |share: &&Arc<Share>| server.locked(|tables| tables.space(share.id)) == space;
-    server.shares.iter().filter(is_here).find_map(folder_of)
+    server.shares.iter().find_map(folder_of)
 }
 
 fn pass_on(server: &Server, deed: Deed) {

@@ -6,9 +6,9 @@
 
 use super::watches::{NotifyAction, NotifyFilter, NotifyOutcome, WatchOutcome, WatchRequest};
 use super::watches::{Watch, ancestors};
-use super::{Event, OpenId, OwnKind, Refusal, ShareId, Tables, Ticket};
+use super::{Event, OpenId, OwnKind, Refusal, ShareId, Tables, Ticket, spaces::Place};
 use crate::{budget::Resource, vfs::FileId};
-use alloc::{string::ToString, vec::Vec};
+use alloc::vec::Vec;
 
 impl Tables {
     /// Asks for the changes in an open folder.
@@ -16,8 +16,8 @@ impl Tables {
         let Some(open) = self.opens.get(&request.open).map(|open| &open.request) else {
             return WatchOutcome::Refused(Refusal::UnknownOpen);
         };
-        let (conn, path) = (open.conn, open.path.clone());
-        let share = self.space(open.share);
+        let conn = open.conn;
+        let Place { space, path } = self.place(open.share, &open.path);
         if let Err(refusal) = self.may_wait(conn, 1) {
             return WatchOutcome::Refused(refusal);
         }
@@ -25,8 +25,8 @@ impl Tables {
         let buffer_bytes = request.buffer_bytes.min(self.config.limits.notify_bytes);
         let account = self.connections.get(&conn).map(|found| &found.account);
         let lease = account.and_then(|account| account.lease(Resource::Memory, 0).ok());
-        if self.watches.join(share, &path, request.open) {
-            self.note_folder(share, &path, true);
+        if self.watches.join(space, &path, request.open) {
+            self.note_folder(space, &path, true);
         }
         let watches = &mut self.watches.watches;
         let watch = watches
@@ -70,17 +70,20 @@ impl Tables {
     /// Reports a modification: `what` of the file or folder at `path` has changed. For creation and removal see
     /// [`created`](Self::report_created) and [`removed`](Self::report_removed).
     pub fn report_modified(&mut self, share: ShareId, path: &str, what: NotifyFilter) {
-        let share = self.space(share);
-        self.note_own(share, path, OwnKind::Modified);
-        let touched = self.watches.add(share, path, NotifyAction::Modified, what);
+        // Each write comes here.
+        if self.watches.is_empty() {
+            return;
+        }
+        let Place { space, path } = self.place(share, path);
+        self.note_own(space, &path, OwnKind::Modified);
+        let touched = self.watches.add(space, &path, NotifyAction::Modified, what);
         self.tell(&touched);
     }
 
     /// Whether a client watches this folder.
     pub fn is_watched(&self, share: ShareId, folder: &str) -> bool {
-        self.watches
-            .folders
-            .contains_key(&(self.space(share), folder.to_string()))
+        let Place { space, path } = self.place(share, folder);
+        self.watches.folders.contains_key(&(space, path))
     }
 
     /// Reports lost changes: every client that watches a folder must list it again.
@@ -90,34 +93,33 @@ impl Tables {
     }
 
     /// Moves the watches of a renamed folder to its new path.
-    pub(super) fn move_watch(&mut self, share: ShareId, from: &str, to: &str, open: OpenId) {
+    pub(super) fn move_watch(&mut self, from: &Place, to: &Place, open: OpenId) {
         if !self.watches.watches.contains_key(&open) {
             return;
         }
-        let share = self.space(share);
-        if self.watches.leave(share, from, open) {
-            self.note_folder(share, from, false);
+        if self.watches.leave(from.space, &from.path, open) {
+            self.note_folder(from.space, &from.path, false);
         }
-        if self.watches.join(share, to, open) {
-            self.note_folder(share, to, true);
+        if self.watches.join(to.space, &to.path, open) {
+            self.note_folder(to.space, &to.path, true);
         }
     }
 
     /// Notes a change made by this server in a folder that a client watches.
     pub(super) fn note_own(&mut self, share: ShareId, path: &str, kind: OwnKind) {
-        let share = self.space(share);
-        if self.watches.has_watcher_of(share, path) {
-            self.observed.note_own(share, path, kind);
+        let Place { space, path } = self.place(share, path);
+        if self.watches.has_watcher_of(space, &path) {
+            self.observed.note_own(space, &path, kind);
         }
     }
 
     /// Reports the creation of a file or folder.
     pub fn report_created(&mut self, share: ShareId, path: &str, is_directory: bool) {
-        let share = self.space(share);
-        self.note_own(share, path, OwnKind::Appeared);
+        let Place { space, path } = self.place(share, path);
+        self.note_own(space, &path, OwnKind::Appeared);
         let touched = self.watches.add(
-            share,
-            path,
+            space,
+            &path,
             NotifyAction::Added,
             NotifyFilter::name_of(is_directory),
         );
@@ -126,11 +128,11 @@ impl Tables {
 
     /// Reports the removal of a file or folder.
     pub fn report_removed(&mut self, share: ShareId, path: &str, is_directory: bool) {
-        let share = self.space(share);
-        self.note_own(share, path, OwnKind::Vanished);
+        let Place { space, path } = self.place(share, path);
+        self.note_own(space, &path, OwnKind::Vanished);
         let touched = self.watches.add(
-            share,
-            path,
+            space,
+            &path,
             NotifyAction::Removed,
             NotifyFilter::name_of(is_directory),
         );
@@ -141,7 +143,8 @@ impl Tables {
     /// addition here. For a file, NT also reports modified attributes and creation time. The caller must call
     /// [`rename_paths`](Self::rename_paths) first.
     pub fn report_renamed(&mut self, share: ShareId, from: &str, to: &str, is_directory: bool) {
-        let share = self.space(share);
+        let (from, to) = (self.place(share, from), self.place(share, to));
+        let (share, from, to) = (from.space, from.path.as_str(), to.path.as_str());
         self.note_own(share, from, OwnKind::Vanished);
         self.note_own(share, to, OwnKind::Appeared);
         let what = NotifyFilter::name_of(is_directory);
@@ -193,9 +196,9 @@ impl Tables {
             return;
         };
         if let Some(open) = self.opens.get(&id) {
-            let (share, path) = (self.space(open.request.share), open.request.path.clone());
-            if self.watches.leave(share, &path, id) {
-                self.note_folder(share, &path, false);
+            let Place { space, path } = self.place(open.request.share, &open.request.path);
+            if self.watches.leave(space, &path, id) {
+                self.note_folder(space, &path, false);
             }
         }
         for ticket in watch.waiting {

@@ -11,12 +11,13 @@ impl Tables {
     /// disk: the driver may see the change before this server reports it to watchers. That report then adds nothing to
     /// [`Self::take_own_changes`].
     pub(crate) fn announce(&mut self, share: ShareId, folder: &str, names: Names<'_>) {
-        let share = self.space(share);
         if self.observed.observer.is_none() || !self.is_watched(share, folder) {
             return;
         }
+        let folder = self.place(share, folder);
+        let share = folder.space;
         for (name, kind) in names.into_iter().flatten() {
-            let path = crate::vfs::path::join(folder, name);
+            let path = crate::vfs::path::join(&folder.path, name);
             self.observed.note_own(share, &path, kind);
             push_bounded(
                 &mut self.observed.announced,
@@ -27,9 +28,10 @@ impl Tables {
 
     /// Retracts an announcement whose change failed.
     pub(crate) fn retract(&mut self, share: ShareId, folder: &str, names: Names<'_>) {
-        let share = self.space(share);
+        let folder = self.place(share, folder);
+        let share = folder.space;
         for (name, kind) in names.into_iter().flatten() {
-            let path = crate::vfs::path::join(folder, name);
+            let path = crate::vfs::path::join(&folder.path, name);
             self.observed.forget(share, &path, kind);
         }
     }

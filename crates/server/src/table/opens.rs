@@ -78,7 +78,7 @@ impl Tables {
         let open = self.opens.remove(&id).ok_or(Refusal::UnknownOpen)?;
         let request = &open.request;
         self.paths
-            .remove(self.space(request.share), &request.path, id);
+            .remove(self.place(request.share, &request.path), id);
         if request.access & access::WRITING != 0 {
             self.note_own(request.share, &request.path, OwnKind::Modified);
         }
@@ -128,9 +128,8 @@ impl Tables {
             .doomed
             .iter()
             .filter_map(|file| self.files.get(file)?.doomed.as_ref());
-        let is_it = |doomed: &Doomed| {
-            self.space(doomed.share) == self.space(share) && doomed.path == folder
-        };
+        let place = self.place(share, folder);
+        let is_it = |doomed: &Doomed| self.place(doomed.share, &doomed.path) == place;
         doomed.any(|doomed| doomed.is_directory && is_it(doomed))
     }
 
@@ -222,7 +221,7 @@ impl Tables {
         let share_access = request.share_access();
         let request = request.clone();
         self.paths
-            .insert(self.space(request.share), &request.path, id);
+            .insert(self.place(request.share, &request.path), id);
         self.count_open(request.conn, id, true);
         self.files.entry(request.file).or_default().opens.insert(id);
         let open = Open {

@@ -1,36 +1,37 @@
-//! Opens by share and path.
+//! Opens by their place in a path space.
 
-use super::{OpenId, ShareId};
+use super::{OpenId, ShareId, spaces::Place};
 use alloc::{
     collections::BTreeSet,
     format,
     string::{String, ToString},
 };
 
-/// Opens by share and path.
+/// Opens by path space and path.
 #[derive(Debug, Default)]
 pub(super) struct Paths(pub(super) BTreeSet<(ShareId, String, OpenId)>);
 
 impl Paths {
-    pub(super) fn insert(&mut self, share: ShareId, path: &str, open: OpenId) {
-        self.0.insert((share, path.to_string(), open));
+    pub(super) fn insert(&mut self, place: Place, open: OpenId) {
+        self.0.insert((place.space, place.path, open));
     }
 
-    pub(super) fn remove(&mut self, share: ShareId, path: &str, open: OpenId) {
-        self.0.remove(&(share, path.to_string(), open));
+    pub(super) fn remove(&mut self, place: Place, open: OpenId) {
+        self.0.remove(&(place.space, place.path, open));
     }
 
-    pub(super) fn at(&self, share: ShareId, path: &str) -> impl Iterator<Item = OpenId> {
-        let from = (share, path.to_string(), OpenId(0));
-        let to = (share, path.to_string(), OpenId(u64::MAX));
+    pub(super) fn at(&self, place: &Place) -> impl Iterator<Item = OpenId> {
+        let from = (place.space, place.path.clone(), OpenId(0));
+        let to = (place.space, place.path.clone(), OpenId(u64::MAX));
         self.0.range(from..=to).map(|(_, _, open)| *open)
     }
 
-    pub(super) fn beneath(&self, share: ShareId, folder: &str) -> impl Iterator<Item = OpenId> {
+    pub(super) fn beneath(&self, folder: &Place) -> impl Iterator<Item = OpenId> {
         // `0` is the character after `/`. The root contains all non-empty paths.
-        let (from, to) = match folder {
+        let (share, path) = (folder.space, folder.path.as_str());
+        let (from, to) = match path {
             "" => ("\0".to_string(), "\u{10FFFF}".to_string()),
-            _ => (format!("{folder}/"), format!("{folder}0")),
+            _ => (format!("{path}/"), format!("{path}0")),
         };
         let range = (share, from, OpenId(0))..(share, to, OpenId(0));
         self.0.range(range).map(|(_, _, open)| *open)

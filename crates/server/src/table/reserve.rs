@@ -113,10 +113,11 @@ impl Tables {
             device: PROVISIONAL,
             ..FileId::default()
         };
-        let share = self.space(share);
+        let wanted = self.place(share, path);
         let is_there = |open: &OpenId| {
             self.opens.get(open).is_some_and(|open| {
-                self.space(open.request.share) == share && eq_ignore_case(&open.request.path, path)
+                let place = self.place(open.request.share, &open.request.path);
+                place.space == wanted.space && eq_ignore_case(&place.path, &wanted.path)
             })
         };
         let mut created = self.files.range(first..);

@@ -17,6 +17,7 @@ mod observe;
 mod oplock_limits;
 mod oplocks;
 mod reserve;
+mod spaces;
 
 use super::*;
 use alloc::{string::ToString, sync::Arc, vec::Vec};
