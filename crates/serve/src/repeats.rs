@@ -1,62 +1,82 @@
-//! Identical refusals of one client: the first is reported at once, the others are counted.
+//! Events that others can cause at will: the first of each kind is reported at once, repetitions only as a number when a
+//! window of time ends.
 
 use coax_wire::time::{Span, Time};
 
-use super::report::RefusedLine;
+/// Kinds of events that are counted separately; further ones are only counted together.
+pub(super) const DISTINCT: usize = 32;
 
-/// Different refusals of one client that are counted separately.
-const DISTINCT: usize = 32;
-/// How long repetitions of a refusal are counted before their number is reported.
-const FIRST_WINDOW: Span = Span::from_secs(10);
-/// The window doubles each time up to this: a client that never stops costs a few lines an hour.
-const LONGEST_WINDOW: Span = Span::from_secs(640);
+/// How long repetitions are counted before their number is reported.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Windows {
+    /// After the first event of a kind.
+    pub(super) first: Span,
+    /// A window is twice as long as the one before up to this: an event that never stops costs a few lines an hour.
+    pub(super) longest: Span,
+}
 
-/// The refusals of one client: those reported and those only counted.
-#[derive(Debug, Default)]
-pub(super) struct Repeats {
-    seen: Vec<Seen>,
-    /// Refusals beyond [`DISTINCT`] kinds, and until when they are counted.
+/// An event of which repetitions are counted.
+pub(super) trait Repeatable: Clone {
+    /// Whether both are of one kind.
+    fn is_same(&self, other: &Self) -> bool;
+}
+
+/// The events of late: those reported and those only counted.
+#[derive(Debug)]
+pub(super) struct Repeats<E> {
+    windows: Windows,
+    seen: Vec<Seen<E>>,
+    /// Events beyond [`DISTINCT`] kinds, and until when they are counted.
     others: Option<(u64, Time)>,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct Seen<E> {
     /// The most recent one.
-    line: RefusedLine,
+    event: E,
     count: u64,
     window: Span,
     until: Time,
 }
 
-/// A report to write.
+/// A number to report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Report {
-    /// A refusal; `repeated` is its number of repetitions since the last report.
-    Refusal(Box<RefusedLine>),
-    /// The number of refusals of other kinds.
+pub(super) enum Report<E> {
+    /// The last event of a kind, and how many of them followed the last report.
+    Repeated(E, u64),
+    /// The number of events of other kinds.
     Others(u64),
 }
 
-impl Repeats {
-    /// Records a refusal; returns it if it must be reported now.
-    pub(super) fn take(&mut self, now: Time, line: RefusedLine) -> Option<RefusedLine> {
-        if let Some(seen) = self.seen.iter_mut().find(|seen| seen.is_same(&line)) {
+impl<E: Repeatable> Repeats<E> {
+    pub(super) fn new(windows: Windows) -> Self {
+        Self {
+            windows,
+            seen: Vec::new(),
+            others: None,
+        }
+    }
+
+    /// Counts an event; returns it if it must be reported now.
+    pub(super) fn take(&mut self, now: Time, event: E) -> Option<E> {
+        if let Some(seen) = self.seen.iter_mut().find(|seen| seen.event.is_same(&event)) {
             seen.count = seen.count.saturating_add(1);
-            seen.line = line;
+            seen.event = event;
             return None;
         }
+        let until = now + self.windows.first;
         if self.seen.len() >= DISTINCT {
-            let (count, _) = self.others.get_or_insert((0, now + FIRST_WINDOW));
+            let (count, _) = self.others.get_or_insert((0, until));
             *count = count.saturating_add(1);
             return None;
         }
         self.seen.push(Seen {
-            line: line.clone(),
+            event: event.clone(),
             count: 0,
-            window: FIRST_WINDOW,
-            until: now + FIRST_WINDOW,
+            window: self.windows.first,
+            until,
         });
-        Some(line)
+        Some(event)
     }
 
     /// When [`Self::due`] must be called.
@@ -65,9 +85,10 @@ impl Repeats {
         seen.chain(self.others.map(|(_, until)| until)).min()
     }
 
-    /// Reports of the windows that have ended. A refusal that was not repeated is forgotten.
-    pub(super) fn due(&mut self, now: Time) -> Vec<Report> {
+    /// Reports of the windows that have ended. An event that was not repeated is forgotten.
+    pub(super) fn due(&mut self, now: Time) -> Vec<Report<E>> {
         let mut reports = Vec::new();
+        let longest = self.windows.longest;
         self.seen.retain_mut(|seen| {
             if seen.until > now {
                 return true;
@@ -76,103 +97,92 @@ impl Repeats {
                 return false;
             };
             reports.push(report);
-            seen.window = Span(seen.window.0.saturating_mul(2)).min(LONGEST_WINDOW);
+            seen.window = Span(seen.window.0.saturating_mul(2)).min(longest);
             seen.until = now + seen.window;
             true
         });
-        if let Some((count, _)) = self.others.take_if(|(_, until)| *until <= now) {
-            reports.push(Report::Others(count));
-        }
+        let others = self.others.take_if(|(_, until)| *until <= now);
+        reports.extend(others.map(|(count, _)| Report::Others(count)));
         reports
     }
 
-    /// Reports of all counted refusals, when the client has disconnected.
-    pub(super) fn finish(&mut self) -> Vec<Report> {
-        let mut reports: Vec<Report> = self.seen.iter_mut().filter_map(Seen::report).collect();
+    /// Reports of all that was counted, at the end.
+    pub(super) fn finish(&mut self) -> Vec<Report<E>> {
+        let mut reports: Vec<_> = self.seen.iter_mut().filter_map(Seen::report).collect();
         self.seen.clear();
         reports.extend(self.others.take().map(|(count, _)| Report::Others(count)));
         reports
     }
 }
 
-impl Seen {
-    /// Whether both are the same refusal: fields other than the path (an offset, a length) may differ.
-    fn is_same(&self, other: &RefusedLine) -> bool {
-        let line = &self.line;
-        (line.command, &line.share, &line.path, &line.user)
-            == (other.command, &other.share, &other.path, &other.user)
-            && (&line.status, &line.why) == (&other.status, &other.why)
-    }
-
-    fn report(&mut self) -> Option<Report> {
-        let repeated = std::mem::take(&mut self.count);
-        (repeated > 0).then(|| {
-            Report::Refusal(Box::new(RefusedLine {
-                repeated,
-                ..self.line.clone()
-            }))
-        })
+impl<E: Clone> Seen<E> {
+    fn report(&mut self) -> Option<Report<E>> {
+        let count = std::mem::take(&mut self.count);
+        (count > 0).then(|| Report::Repeated(self.event.clone(), count))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::panic)]
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn refusal(path: &str) -> RefusedLine {
-        RefusedLine {
-            command: "OPEN",
-            path: Some(path.into()),
-            why: "the share is read-only".into(),
-            ..RefusedLine::default()
+    const WINDOWS: Windows = Windows {
+        first: Span::from_secs(10),
+        longest: Span::from_secs(40),
+    };
+
+    /// Events of one letter are of one kind, whatever their number.
+    impl Repeatable for (char, u32) {
+        fn is_same(&self, other: &Self) -> bool {
+            self.0 == other.0
         }
     }
 
     #[test]
     fn the_first_is_reported_at_once_and_the_others_as_one_number() {
-        let (mut repeats, now) = (Repeats::default(), Time(1_000));
-        assert!(repeats.take(now, refusal("A")).is_some());
-        for offset in 0..312 {
-            let again = RefusedLine {
-                fields: format!("offset={offset}"),
-                ..refusal("A")
-            };
-            assert_eq!(repeats.take(now, again), None);
+        let (mut repeats, now) = (Repeats::new(WINDOWS), Time(1_000));
+        assert_eq!(repeats.take(now, ('A', 0)), Some(('A', 0)));
+        for n in 1..=312 {
+            assert_eq!(repeats.take(now, ('A', n)), None);
         }
-        assert!(repeats.take(now, refusal("B")).is_some());
+        assert_eq!(repeats.take(now, ('B', 0)), Some(('B', 0)));
         assert_eq!(repeats.due(now), []);
         let later = repeats.deadline().unwrap();
-        let reports = repeats.due(later);
-        let [Report::Refusal(line)] = &reports[..] else {
-            panic!("{reports:?}");
-        };
-        assert_eq!((line.repeated, line.fields.as_str()), (312, "offset=311"));
-        assert!(line.to_string().ends_with("repeated 312 times"));
-    }
-
-    #[test]
-    fn a_refusal_without_repetition_is_forgotten_and_reported_at_once_when_it_returns() {
-        let (mut repeats, now) = (Repeats::default(), Time(1_000));
-        repeats.take(now, refusal("A"));
-        repeats.take(now, refusal("A"));
-        let first = repeats.deadline().unwrap();
-        assert_eq!(repeats.due(first).len(), 1);
-        let second = repeats.deadline().unwrap();
-        assert_eq!((second - first).0, 2 * FIRST_WINDOW.0);
-        assert_eq!(repeats.due(second), []);
+        assert_eq!(repeats.due(later), [Report::Repeated(('A', 312), 312)]);
+        assert!(repeats.take(later, ('B', 1)).is_some(), "B is forgotten");
+        assert_eq!(repeats.take(later, ('A', 313)), None, "A goes on");
+        assert_eq!(repeats.finish(), [Report::Repeated(('A', 313), 1)]);
         assert_eq!(repeats.deadline(), None);
-        assert!(repeats.take(second, refusal("A")).is_some());
     }
 
     #[test]
-    fn a_flood_of_different_refusals_takes_bounded_memory_and_is_counted() {
-        let (mut repeats, now) = (Repeats::default(), Time(1_000));
-        let reported = (0..10_000)
-            .filter_map(|n| repeats.take(now, refusal(&n.to_string())))
+    fn the_window_of_an_event_that_goes_on_doubles_and_then_stays() {
+        let (mut repeats, mut now) = (Repeats::new(WINDOWS), Time(1_000));
+        repeats.take(now, ('A', 0));
+        for seconds in [10, 20, 40, 40] {
+            repeats.take(now, ('A', 0));
+            let until = repeats.deadline().unwrap();
+            assert_eq!(until - now, Span::from_secs(seconds));
+            now = until;
+            assert_eq!(repeats.due(now).len(), 1);
+        }
+        let until = repeats.deadline().unwrap();
+        assert_eq!(repeats.due(until), []);
+        assert_eq!(repeats.deadline(), None);
+        assert!(repeats.take(until, ('A', 0)).is_some());
+    }
+
+    #[test]
+    fn a_flood_of_different_events_takes_bounded_memory_and_is_counted() {
+        let (mut repeats, now) = (Repeats::new(WINDOWS), Time(1_000));
+        let kinds = (0..10_000).filter_map(|n| char::from_u32(0x1_0000 + n));
+        let reported = kinds
+            .filter_map(|kind| repeats.take(now, (kind, 0)))
             .count();
         assert_eq!((reported, repeats.seen.len()), (DISTINCT, DISTINCT));
-        assert_eq!(repeats.finish(), [Report::Others(10_000 - 32)]);
-        assert_eq!(repeats.deadline(), None);
+        let later = repeats.deadline().unwrap();
+        assert_eq!(repeats.due(later), [Report::Others(10_000 - 32)]);
+        assert_eq!(repeats.finish(), []);
     }
 }

@@ -17,6 +17,8 @@ pub(super) use writer::{log_file, log_path};
 
 use serde::Serialize;
 
+use super::repeats::Repeatable;
+
 use coax_smbconf::log_level::Class;
 
 /// An event of the server or of one client. `client` numbers clients from 1 in connection order.
@@ -249,6 +251,15 @@ pub struct RefusedLine {
     pub setting: Option<String>,
     /// Repetitions of the refusal since its last report; 0 in the first report.
     pub repeated: u64,
+}
+
+impl Repeatable for RefusedLine {
+    /// Whether both are the same refusal: fields other than the path (an offset, a length) may differ.
+    fn is_same(&self, other: &Self) -> bool {
+        (self.command, &self.share, &self.path, &self.user)
+            == (other.command, &other.share, &other.path, &other.user)
+            && (&self.status, &self.why) == (&other.status, &other.why)
+    }
 }
 
 impl std::fmt::Display for RefusedLine {

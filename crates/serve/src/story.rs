@@ -6,7 +6,10 @@ mod sampled;
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
 use coax_server::{Event, RefusedRequest, Transmit};
-use coax_wire::{nbt::session::Framing, time::Time};
+use coax_wire::{
+    nbt::session::Framing,
+    time::{Span, Time},
+};
 
 use super::{
     advice::Party,
@@ -17,7 +20,7 @@ use super::{
     history::Sampled,
     host::Host,
     outcome::End,
-    repeats::{Repeats, Report},
+    repeats::{Repeats, Report, Windows},
     report::{ClientLine, FaultLine, Line, RefusedLine, Reporter, guest_because},
     status::ClientStatus,
     trace::Trace,
@@ -26,6 +29,12 @@ use coax_smbconf::macros::MacroValues;
 
 /// Maximum number of refusals that a client's line lists.
 const REFUSALS: usize = 8;
+
+/// How long repetitions of a refusal are counted before their number is reported.
+const REFUSAL_WINDOWS: Windows = Windows {
+    first: Span::from_secs(10),
+    longest: Span::from_secs(640),
+};
 
 /// The state of one client's report.
 #[derive(Debug)]
@@ -42,7 +51,7 @@ pub(super) struct Story {
     told: bool,
     uses_a_share: bool,
     fatal: Option<String>,
-    repeats: Repeats,
+    repeats: Repeats<RefusedLine>,
     /// Requests that a setting would have allowed, for the status.
     curable: Vec<String>,
     /// Present only if the client's requests are logged.
@@ -89,7 +98,7 @@ impl Story {
             told: false,
             uses_a_share: false,
             fatal: None,
-            repeats: Repeats::default(),
+            repeats: Repeats::new(REFUSAL_WINDOWS),
             curable: Vec::new(),
             trace: None,
             inspector: None,
@@ -436,10 +445,12 @@ impl Story {
         self.report(due);
     }
 
-    fn report(&self, reports: Vec<Report>) {
+    fn report(&self, reports: Vec<Report<RefusedLine>>) {
         for report in reports {
             self.reporter.tell(match report {
-                Report::Refusal(line) => Line::RequestRefused(line),
+                Report::Repeated(line, repeated) => {
+                    Line::RequestRefused(Box::new(RefusedLine { repeated, ..line }))
+                }
                 Report::Others(count) => Line::RefusalsOmitted {
                     client: self.line.client,
                     count,

@@ -3,17 +3,17 @@
 use std::{
     io::Write,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
         mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Line, repeated::Repeated};
+use super::{Line, repeated::Notices};
 use crate::log_file::{LogFile, stamp};
 use coax_smbconf::{
     log_level::LogLevels,
@@ -237,7 +237,7 @@ struct Shared {
     lost: AtomicU64,
     /// Queued bytes of dumped messages.
     waiting_bytes: AtomicUsize,
-    repeated: Mutex<Repeated>,
+    notices: Notices,
 }
 
 /// A message to the writing thread.
@@ -254,21 +254,16 @@ impl Shared {
     /// Passes every line to `write`, until there are no reporters.
     fn pass_on(&self, taken: &Receiver<Message>, write: &mut impl FnMut(Told)) {
         loop {
-            let deadline = self.repeated().deadline();
-            let received = match deadline {
+            let received = match self.notices.wait() {
                 None => taken.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(until) => taken.recv_timeout(until.saturating_duration_since(Instant::now())),
+                Some(wait) => taken.recv_timeout(wait),
             };
             let has_ended = matches!(received, Err(RecvTimeoutError::Disconnected));
             let waiting = match received {
                 Ok(first) => self.write_batch(first, taken, write),
                 Err(_) => Vec::new(),
             };
-            let counted = match has_ended {
-                true => self.repeated().finish(),
-                false => self.repeated().due(Instant::now()),
-            };
-            for text in counted {
+            for text in self.notices.due(has_ended) {
                 write(Told::Line(Line::Notice { text }, Timestamp::now()));
             }
             write(Told::Pause);
@@ -306,10 +301,6 @@ impl Shared {
             write(Told::Line(Line::Notice { text }, Timestamp::now()));
         }
         waiting
-    }
-
-    fn repeated(&self) -> MutexGuard<'_, Repeated> {
-        self.repeated.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -393,9 +384,7 @@ impl Reporter {
 
     /// Reports a notice that others can cause at will: repetitions are reported as a number once a minute.
     pub fn notice_repeated(&self, text: impl Into<String>) {
-        let text = text.into();
-        let is_first = self.shared.repeated().take(Instant::now(), &text);
-        if is_first {
+        if let Some(text) = self.shared.notices.take(text.into()) {
             self.notice(text);
         }
     }
