@@ -67,6 +67,7 @@ mod share_path;
 mod shared_tables;
 mod signals;
 mod socket;
+mod spool;
 mod stations;
 pub mod status;
 mod story;

@@ -180,13 +180,14 @@ pub(super) fn all(settings: &Settings) -> Vec<(String, String, Problem)> {
         let Ok(path) = super::share_path::path(settings, share) else {
             continue;
         };
-        let problems = match look(Path::new(&path)) {
+        let mut problems = match look(Path::new(&path)) {
             Ok(folder) => problems(share, Path::new(&path), folder),
             Err(error) => vec![Problem {
                 text: format!("cannot look at {path}: {error}"),
                 remedy: "name a folder that exists and that the server's user may read".into(),
             }],
         };
+        problems.extend(super::spool::problems(share, Path::new(&path)));
         found.extend(
             problems
                 .into_iter()

@@ -62,17 +62,21 @@ pub enum What {
     },
     /// Disconnect a client
     Kick {
-        /// Its number, as coax status shows it
-        client: u64,
+        /// Its number, as coax status shows it, or its name or address: all of its connections
+        client: String,
     },
 }
 
 /// Does what the command line says.
 pub fn main(args: &StatusArgs) -> ExitCode {
     let done = match &args.what {
-        Some(What::Close { file }) => on_file(args, file, "closed", |open| Ask::Close { open }),
-        Some(What::Unlock { file }) => on_file(args, file, "unlocked", |open| Ask::Unlock { open }),
-        Some(What::Kick { client }) => kick(args, *client),
+        Some(What::Close { file }) => each(args, FILE, file, "closed", |open| Ask::Close { open }),
+        Some(What::Unlock { file }) => {
+            each(args, FILE, file, "unlocked", |open| Ask::Unlock { open })
+        }
+        Some(What::Kick { client }) => each(args, CLIENT, client, "disconnected", |client| {
+            Ask::Kick { client }
+        }),
         None if args.history => day(args),
         None if args.watch => watch(args),
         None => look(args).map(|status| shown(args, &status, None)),
@@ -98,46 +102,35 @@ fn day(args: &StatusArgs) -> Result<ExitCode, ask::AskError> {
     }
 }
 
-fn kick(args: &StatusArgs, client: u64) -> Result<ExitCode, ask::AskError> {
-    match ask::ask(&args.socket, Ask::Kick { client })? {
-        Answer::Done => Ok(print(&format!("client {client} is disconnected\n"))),
-        _ => Err(ask::AskError::Senseless),
-    }
-}
+/// What has a number: the word for it, what else to call it by, and the numbers of those that are called so.
+type Numbered = (&'static str, &'static str, fn(&Status, &str) -> Vec<u64>);
+const FILE: Numbered = ("open file", "SHARE/PATH", Status::opens_of);
+const CLIENT: Numbered = ("client", "name or address", Status::clients_called);
 
-/// Does something to each open that `file` names.
-fn on_file(
+/// Does something to each that is called `name`.
+fn each(
     args: &StatusArgs,
-    file: &str,
+    (what, names, find): Numbered,
+    name: &str,
     done: &str,
     ask: impl Fn(u64) -> Ask,
 ) -> Result<ExitCode, ask::AskError> {
-    let opens = match file.parse() {
+    let numbers = match name.parse() {
         Ok(number) => vec![number],
-        Err(_) => opens_of(&look(args)?, file),
+        Err(_) => find(&look(args)?, name),
     };
-    if opens.is_empty() {
+    if numbers.is_empty() {
         return Err(ask::AskError::Refused(format!(
-            "no file {file} is open\n  = help: write its number or SHARE/PATH, as coax status shows them"
+            "there is no {what} {name}\n  = help: write its number or {names}, as coax status shows them"
         )));
     }
-    for open in opens {
-        match ask::ask(&args.socket, ask(open))? {
-            Answer::Done => print(&format!("open file {open} is {done}\n")),
+    for number in numbers {
+        match ask::ask(&args.socket, ask(number))? {
+            Answer::Done => print(&format!("{what} {number} is {done}\n")),
             _ => return Err(ask::AskError::Senseless),
         };
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The opens of a file, in any case and with either slash.
-fn opens_of(status: &Status, file: &str) -> Vec<u64> {
-    let plain = |text: &str| text.replace('\\', "/").to_lowercase();
-    let wanted = plain(file);
-    let rows = status.files.iter();
-    rows.filter(|row| plain(&format!("{}/{}", row.share, row.path)) == wanted)
-        .map(|row| row.id)
-        .collect()
 }
 
 /// The first look, and what changed since the one before.

@@ -160,7 +160,7 @@ fn an_open_file_can_be_closed_by_its_path_and_by_its_number() {
         assert!(!child.wait().unwrap().success(), "the copy must fail");
     }
     for (name, wanted) in [
-        ("DATA/none", "no file DATA/none is open"),
+        ("DATA/none", "there is no open file DATA/none"),
         ("4711", "there is no open file 4711"),
     ] {
         for verb in ["close", "unlock"] {
@@ -170,6 +170,24 @@ fn an_open_file_can_be_closed_by_its_path_and_by_its_number() {
             assert!(said.contains(wanted), "{said}");
         }
     }
+    server.stop();
+}
+
+#[test]
+fn a_client_is_disconnected_by_its_address() {
+    let site = Site::new();
+    let mut server = start(&site);
+    let copy = Copying::begin(&server.url("DATA/slow.bin"), &content(5, 500_000));
+    until(&site, |now| now["files_total"] == 1);
+    let wrong = status(&site, &["kick", "127.0.0.77"]);
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(said.contains("there is no client 127.0.0.77"), "{said}");
+    let done = status(&site, &["kick", "127.0.0.1"]);
+    assert!(done.status.success(), "{done:?}");
+    server.notice("disconnected by 'coax status kick'");
+    let mut child = copy.0;
+    drop(child.stdin.take());
+    assert!(!child.wait().unwrap().success(), "the copy must fail");
     server.stop();
 }
 

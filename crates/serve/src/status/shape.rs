@@ -13,7 +13,7 @@ pub const SCHEMA: u32 = 1;
 pub const FILES_MAX: usize = 10_000;
 
 /// The server now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     /// [`SCHEMA`].
     pub schema: u32,
@@ -55,6 +55,31 @@ pub struct AuditStatus {
     pub dropped: u64,
     /// Why nothing can be passed on at the moment.
     pub problem: Option<String>,
+}
+
+impl Status {
+    /// Numbers of the opens of a file, as `SHARE/PATH`, in any case and with either slash.
+    pub fn opens_of(&self, file: &str) -> Vec<u64> {
+        let plain = |text: &str| text.replace('\\', "/").to_lowercase();
+        let wanted = plain(file);
+        let rows = self.files.iter();
+        rows.filter(|row| plain(&format!("{}/{}", row.share, row.path)) == wanted)
+            .map(|row| row.id)
+            .collect()
+    }
+
+    /// Numbers of the connections of a client with this NetBIOS name, or this address with or without its port.
+    pub fn clients_called(&self, who: &str) -> Vec<u64> {
+        let is_it = |client: &&ClientStatus| {
+            let name = client.name.as_deref();
+            let host = client.address.rsplit_once(':').map(|(host, _)| host);
+            name.is_some_and(|name| name.eq_ignore_ascii_case(who))
+                || client.address.eq_ignore_ascii_case(who)
+                || host.is_some_and(|host| host.trim_matches(['[', ']']).eq_ignore_ascii_case(who))
+        };
+        let found = self.clients.iter().filter(is_it);
+        found.map(|client| client.client).collect()
+    }
 }
 
 /// A client.
@@ -194,4 +219,39 @@ pub enum Answer {
         /// Why.
         why: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_have_names_and_addresses() {
+        let client = |client, name: Option<&str>, address: &str| ClientStatus {
+            client,
+            name: name.map(Into::into),
+            address: address.into(),
+            ..ClientStatus::default()
+        };
+        let status = Status {
+            clients: vec![
+                client(1, Some("ATTIC"), "10.0.0.5:1025"),
+                client(2, None, "10.0.0.5:1026"),
+                client(3, None, "[fd00::1]:445"),
+                client(4, Some("DEN"), "00:a0:c9:11:22:33"),
+            ],
+            ..Status::default()
+        };
+        for (who, found) in [
+            ("attic", &[1][..]),
+            ("10.0.0.5", &[1, 2]),
+            ("10.0.0.5:1026", &[2]),
+            ("FD00::1", &[3]),
+            ("00:A0:C9:11:22:33", &[4]),
+            ("10.0.0", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(status.clients_called(who), found, "{who}");
+        }
+    }
 }
