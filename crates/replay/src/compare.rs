@@ -158,6 +158,7 @@ pub(crate) fn compare(
         match known.get(leaf.path.as_str()) {
             Some(other) if other.is_same_as(leaf) => same += 1,
             _ if status_differs && !leaf.is_status() => {}
+            found if leaf.may_go_on_as(found.copied()) => {}
             Some(other) => note(leaf, Some(leaf), Some(other)),
             None if here.is_whole => note(leaf, Some(leaf), None),
             None => {}
@@ -189,6 +190,8 @@ struct Leaf {
     value: Vec<u8>,
     shown: String,
     is_time: bool,
+    /// It, or the entry that it is in, reaches to where the capture cut the reply.
+    is_cut: bool,
 }
 
 /// The name of a reply's status, in whichever form.
@@ -211,11 +214,17 @@ impl Leaf {
                 false => status.to_string(),
             },
             is_time: false,
+            is_cut: false,
         })
     }
 
     fn is_status(&self) -> bool {
         self.name == STATUS
+    }
+
+    /// Whether the capture has only the beginning of it, and `other` begins like that.
+    fn may_go_on_as(&self, other: Option<&Self>) -> bool {
+        self.is_cut && other.is_none_or(|other| other.value.starts_with(&self.value))
     }
 
     /// Two statuses in different forms are the same if they have the same class and code.
@@ -231,19 +240,21 @@ impl Leaf {
 /// The fields that can be compared, each with a name that is unique in the message.
 fn paths(reply: &Reply<'_>) -> Vec<Leaf> {
     let fields = &reply.decoded.fields;
-    let mut entry: Option<(u8, String)> = None;
+    let mut entry: Option<(u8, String, bool)> = None;
+    let is_cut =
+        |field: &Field| !reply.is_whole && field.at.saturating_add(field.len) >= reply.bytes.len();
     let mut times: HashMap<String, usize> = HashMap::new();
     let mut leaves = Vec::from_iter(Leaf::status(reply.bytes));
     for (index, field) in fields.iter().enumerate() {
         if entry
             .as_ref()
-            .is_some_and(|(depth, _)| field.depth <= *depth)
+            .is_some_and(|(depth, ..)| field.depth <= *depth)
         {
             entry = None;
         }
         if field.value == Value::Group {
             if ENTRIES.contains(&field.name) {
-                entry = Some((field.depth, label(fields, index)));
+                entry = Some((field.depth, label(fields, index), is_cut(field)));
             }
             continue;
         }
@@ -256,7 +267,7 @@ fn paths(reply: &Reply<'_>) -> Vec<Leaf> {
             continue;
         }
         let name = match &entry {
-            Some((_, label)) => format!("{label}.{}", field.name),
+            Some((_, label, _)) => format!("{label}.{}", field.name),
             None => field.name.to_owned(),
         };
         let count = times.entry(name.clone()).or_default();
@@ -273,6 +284,7 @@ fn paths(reply: &Reply<'_>) -> Vec<Leaf> {
             is_time: matches!(field.value, Value::Time(_))
                 || field.name.ends_with("Time")
                 || field.name.ends_with("Date"),
+            is_cut: is_cut(field) || entry.as_ref().is_some_and(|(.., is_cut)| *is_cut),
         });
     }
     leaves

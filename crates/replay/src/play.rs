@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashSet, VecDeque},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use coax_decode::{Context, Identifier};
@@ -75,6 +75,8 @@ impl Outcome {
 
 /// Replies that came before they are due, and are kept.
 const MAX_EARLY: usize = 4096;
+/// Oplock breaks for each request sent: a request opens at most one file, whose oplock the server breaks to level II and then to none.
+const MAX_BREAKS: usize = 2;
 /// Differences that are kept.
 const MAX_DIFFERENCES: usize = 10_000;
 
@@ -101,7 +103,7 @@ pub fn play(
         asked: HashSet::new(),
         left_out: HashSet::new(),
         early: VecDeque::new(),
-        breaks: Vec::new(),
+        breaks: 0,
         raw_reads: 0,
         raw_write: RawWrite::None,
         outcome: Outcome::default(),
@@ -146,8 +148,8 @@ struct Player<'a> {
     /// Requests that were not.
     left_out: HashSet<Key>,
     early: VecDeque<Vec<u8>>,
-    /// FIDs whose oplock the server here breaks.
-    breaks: Vec<u16>,
+    /// Oplock breaks of the server here.
+    breaks: usize,
     raw_reads: usize,
     raw_write: RawWrite,
     outcome: Outcome,
@@ -182,6 +184,9 @@ impl Player<'_> {
         };
         // what the capture has cut of the request was data
         let missing = packet.len.saturating_sub(packet.bytes.len()).min(1 << 17);
+        if missing > 0 && header.command == code::NEGOTIATE {
+            return Err("the capture cut the dialects that the client offers: capture with a larger snap length".into());
+        }
         message.resize(message.len().saturating_add(missing), 0);
         decode(&message, &mut self.new);
         self.asked.insert(key);
@@ -398,32 +403,31 @@ impl Player<'_> {
                 (header.pid, header.mid) == key || both.iter().all(|one| raw_write.contains(one))
             })
         };
-        loop {
-            if let Some(index) = self.early.iter().position(is_its) {
-                return Ok(self.early.remove(index));
-            }
-            if !self.listen()? {
-                return Ok(None);
-            }
-        }
+        self.awaited(is_its)
     }
 
     /// The next message that is no oplock break.
     fn raw(&mut self) -> Result<Option<Vec<u8>>, String> {
-        let is_raw = |message: &Vec<u8>| Header::parse(message).is_err();
+        self.awaited(|message| Header::parse(message).is_err())
+    }
+
+    /// The first message that `is_it`; `None` if none comes within the limit, whatever else comes.
+    fn awaited(&mut self, is_it: impl Fn(&Vec<u8>) -> bool) -> Result<Option<Vec<u8>>, String> {
+        let begun = Instant::now();
         loop {
-            if let Some(index) = self.early.iter().position(is_raw) {
+            if let Some(index) = self.early.iter().position(&is_it) {
                 return Ok(self.early.remove(index));
             }
-            if !self.listen()? {
+            let left = self.limit.saturating_sub(begun.elapsed());
+            if !self.listen(left)? {
                 return Ok(None);
             }
         }
     }
 
     /// Takes a message from the server; `false` if none came in time.
-    fn listen(&mut self) -> Result<bool, String> {
-        let Some(message) = self.wire.receive(self.limit)? else {
+    fn listen(&mut self, limit: Duration) -> Result<bool, String> {
+        let Some(message) = self.wire.receive(limit)? else {
             return Ok(false);
         };
         match Header::parse(&message) {
@@ -440,7 +444,10 @@ impl Player<'_> {
         let Some((_, fid)) = ids(&decoded, Identifier::Fid).next() else {
             return Ok(());
         };
-        self.breaks.push(fid);
+        self.breaks += 1;
+        if self.breaks > self.outcome.sent.saturating_mul(MAX_BREAKS) {
+            return Err("the server breaks more oplocks than it can have granted".into());
+        }
         let mut out = Writer::with_capacity(64);
         Header {
             flags: Flags(0),

@@ -124,7 +124,13 @@ impl Wire for Tcp {
             .map_err(|error| error.to_string())?;
         self.stream
             .write_all(&[&header[..], message].concat())
-            .map_err(|error| format!("cannot send: {error}"))
+            .map_err(|error| match error.kind() {
+                // a socket whose time is over says the one or the other
+                ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                    "the server takes no more data".to_owned()
+                }
+                _ => format!("cannot send: {error}"),
+            })
     }
 
     fn receive(&mut self, limit: Duration) -> Result<Option<Vec<u8>>, String> {

@@ -237,3 +237,73 @@ fn a_server_that_hangs_or_closes_ends_the_replay_with_a_reason() {
         "the server closed the connection"
     );
 }
+
+#[test]
+fn what_the_capture_lacks_of_a_reply_is_no_difference() {
+    let mut cut = 0;
+    for (name, conversations) in captures() {
+        for conversation in conversations {
+            let whole = conversation.clone();
+            for left in [47, 90, 1000] {
+                let mut short = conversation.clone();
+                let replies = short.packets.iter_mut().filter(|one| !one.from_client);
+                for reply in replies.filter(|one| one.bytes.starts_with(b"\xffSMB")) {
+                    cut += usize::from(reply.bytes.len() > left);
+                    reply.bytes.truncate(left);
+                }
+                let mut wire = Recorded::of(&whole, 0);
+                let outcome = play(
+                    &short,
+                    &Identity::default(),
+                    &mut wire,
+                    Duration::from_millis(1),
+                );
+                let real: Vec<_> = outcome.real().collect();
+                assert_eq!(real, Vec::<&crate::Difference>::new(), "{name} {left}");
+            }
+        }
+    }
+    assert!(cut > 500, "{cut} replies cut");
+}
+
+#[test]
+fn a_negotiation_that_the_capture_cut_is_not_sent() {
+    let (_, conversations) = captures()
+        .into_iter()
+        .find(|(name, _)| name == "arkime-smbclient.pcap")
+        .unwrap();
+    let mut conversation = conversations[0].clone();
+    conversation.packets[0].bytes.truncate(40);
+    let outcome = played(&conversation, 0);
+    assert_eq!(outcome.sent, 0);
+    let (_, why) = outcome.stopped.unwrap();
+    assert!(why.contains("snap length"), "{why}");
+}
+
+#[test]
+fn a_server_that_breaks_oplocks_without_end_ends_the_replay() {
+    /// Breaks the oplock of a file that was never opened.
+    struct Breaks;
+    impl Wire for Breaks {
+        fn send(&mut self, _: &[u8]) -> Result<(), String> {
+            Ok(())
+        }
+        fn receive(&mut self, _: Duration) -> Result<Option<Vec<u8>>, String> {
+            let mut message = b"\xffSMB\x24".to_vec();
+            message.resize(30, 0);
+            message.extend([
+                0xff, 0xff, 8, 0xff, 0, 0, 0, 1, 0x40, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            ]);
+            message.extend([0, 0]);
+            Ok(Some(message))
+        }
+    }
+    let (_, conversations) = captures()
+        .into_iter()
+        .find(|(name, _)| name == "arkime-smbclient.pcap")
+        .unwrap();
+    let limit = Duration::from_secs(3600);
+    let outcome = play(&conversations[0], &Identity::default(), &mut Breaks, limit);
+    let (_, why) = outcome.stopped.unwrap();
+    assert!(why.contains("oplocks"), "{why}");
+}

@@ -25,12 +25,9 @@ use coax_transfer::client::{Location, Via};
 #[derive(Args, Clone, Debug)]
 #[command(
     arg_required_else_help = true,
-    long_about = "Plays the client side of captured connections against a server and shows each field in which its answers differ \
-        from the recorded ones.\n\n\
-        Use a share whose files are those of the recorded share at the time of the capture: requests that write, rename and delete \
-        are sent too. UIDs, TIDs, FIDs, search handles and resume keys are translated. The recorded log-on fits no other challenge, \
-        so coax logs on with the user of the URL, or as a guest.",
-    after_help = "Exit codes: 0 no differences, 1 differences or a failure, 2 wrong usage. Times, identities, free space and what \
+    after_help = "Requests that write, rename and delete are sent too: use a copy of the share, with the files that the recorded share had. \
+        The recorded log-on fits no other challenge, so coax logs on with the user of the URL, or as a guest.\n\n\
+        Exit codes: 0 no differences, 1 differences or a failure, 2 wrong usage. Times, identities, free space and what \
         follows from them are expected to differ; --all shows them. docs/replay.md explains the output."
 )]
 pub struct ReplayArgs {
@@ -113,7 +110,7 @@ fn failed(why: &str) -> ExitCode {
 
 fn replay(args: &ReplayArgs, place: &Location, chosen: &[(usize, Conversation)]) -> ExitCode {
     let identity = identity(place);
-    let mut played = Vec::new();
+    let (mut played, mut failure) = (Vec::new(), None);
     for (number, conversation) in chosen {
         match one(args, place, conversation, &identity) {
             Ok(outcome) => played.push(Played {
@@ -121,10 +118,17 @@ fn replay(args: &ReplayArgs, place: &Location, chosen: &[(usize, Conversation)])
                 conversation,
                 outcome,
             }),
-            Err(why) => return failed(&why),
+            Err(why) => {
+                failure = Some(why);
+                break;
+            }
         }
     }
+    if failure.is_none() && played.iter().all(|one| one.outcome.compared == 0) {
+        failure = Some("no answer was compared: the capture lacks the beginning of the connection, or the server's answers".into());
+    }
     let text = match args.json {
+        _ if played.is_empty() => String::new(),
         true => format!("{}\n", as_json(&played, &identity)),
         false => played
             .iter()
@@ -132,9 +136,10 @@ fn replay(args: &ReplayArgs, place: &Location, chosen: &[(usize, Conversation)])
             .collect(),
     };
     let printed = print(&text);
-    match played.iter().any(Played::has_differences) {
-        true => ExitCode::FAILURE,
-        false => printed,
+    match failure {
+        Some(why) => failed(&why),
+        None if played.iter().any(Played::has_differences) => ExitCode::FAILURE,
+        None => printed,
     }
 }
 
