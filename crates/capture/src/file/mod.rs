@@ -6,7 +6,7 @@ mod pcap;
 mod pcapng;
 mod record;
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 use coax_wire::time::Time;
 use flate2::read::MultiGzDecoder;
@@ -57,8 +57,11 @@ impl<R: Read> Reader<R> {
     /// [`Error`] if the file is not a capture or cannot be read.
     pub fn new(file: R) -> Result<Self, Error> {
         let mut buffer = Buffer::new(Input::new(file)?);
-        if !buffer.fill(4)? {
-            return Err(Error::Empty);
+        match buffer.fill(4) {
+            Ok(true) => {}
+            Ok(false) => return Err(Error::Empty),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Err(Error::Empty),
+            Err(error) => return Err(error.into()),
         }
         let magic = buffer.bytes().first_chunk().copied().unwrap_or_default();
         let format = match magic {
@@ -100,6 +103,9 @@ impl<R: Read> Reader<R> {
             Ok(Next::End) => return Ok(None),
             Ok(Next::Damaged(what)) => return Ok(self.stop(what)),
             // a truncated gzip stream ends in an error
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                return Ok(self.stop("the compressed data ends early"));
+            }
             Err(error) if is_damage(&error) => {
                 return Ok(self.stop("the compressed data is damaged"));
             }
@@ -147,8 +153,10 @@ impl<R: Read> Reader<R> {
 }
 
 fn is_damage(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
-    matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidData | ErrorKind::InvalidInput
+    )
 }
 
 /// A file, decompressed if necessary.
