@@ -6,7 +6,7 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-use coax_report::files::write_whole;
+use coax_report::{explain::words::harmless_json, files::write_whole};
 use serde_json::{Value, json};
 
 use crate::{error::BatchError, input::Input};
@@ -54,6 +54,6 @@ pub(crate) fn write(out: &Path, input: &Input, capture: &Value) -> Result<(), Ba
         fs::create_dir_all(folder).map_err(|error| wrong(error.to_string()))?;
     }
     let object = json!({ "captures": [capture], "made_from": origin(input) });
-    write_whole(&path, format!("{object:#}\n").as_bytes())
-        .map_err(|error| wrong(format!("{:#}", error.root_cause())))
+    let text = harmless_json(format!("{object:#}\n"));
+    write_whole(&path, text.as_bytes()).map_err(|error| wrong(format!("{:#}", error.root_cause())))
 }

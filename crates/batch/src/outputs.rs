@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use coax_report::files::is_stdout;
+use coax_report::{explain::words::harmless_json, files::is_stdout};
 use serde_json::Value;
 
 use crate::error::BatchError;
@@ -66,7 +66,7 @@ impl Lines {
     }
 
     pub(crate) fn add(&mut self, capture: &Value) -> Result<(), BatchError> {
-        let line = format!("{capture}\n");
+        let line = harmless_json(format!("{capture}\n"));
         self.checked(|to| to.write_all(line.as_bytes()))
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct Explained(Arc<reports::Explained>);
 impl Explained {
     /// What `coax explain --json` prints.
     fn json(&self) -> String {
-        format!("{:#}\n", json::report(std::slice::from_ref(&*self.0)))
+        json::text(std::slice::from_ref(&*self.0))
     }
 
     /// What `coax explain` prints.

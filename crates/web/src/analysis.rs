@@ -51,7 +51,7 @@ impl Analysis {
 
     /// The object of `coax explain --json`, with its final line break.
     pub fn json(&self) -> String {
-        format!("{:#}\n", json::report(&self.all))
+        json::text(&self.all)
     }
 
     /// One line for each capture: its time and what to change.

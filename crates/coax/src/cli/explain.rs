@@ -47,7 +47,7 @@ fn explain(args: &ExplainArgs, import: Option<&Import>) -> ExitCode {
     let printed = super::output::print(&if args.html.as_deref().is_some_and(is_stdout) {
         String::new()
     } else if args.json {
-        format!("{:#}\n", json::report(&all))
+        json::text(&all)
     } else {
         as_text(&all, args.captures.len() > 1)
     });

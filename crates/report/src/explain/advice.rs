@@ -45,6 +45,10 @@ pub(super) fn remedy(
     copy: &Copy,
     remarks: &[(usize, Advice)],
 ) -> Option<String> {
+    // the verdict says what to do instead
+    if capture.quality.merged_ends {
+        return None;
+    }
     let [worth, _] = effect::sorted(copy, about);
     let best = worth.first().map(|best| in_short(best));
     // SMB errors (authentication, a missing file) do not affect the time of a copy

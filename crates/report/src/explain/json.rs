@@ -7,7 +7,7 @@ use coax_wire::time::{Span, Time};
 use serde_json::{Value, json};
 
 use super::{
-    advice, agreed, breakdown, effect,
+    advice, agreed, breakdown,
     explained::{CopyAdvice, Explained},
     file_changes, frames, gain, joined, operations, text, tree, verdict, words,
 };
@@ -23,6 +23,11 @@ pub fn report(all: &[Explained]) -> Value {
         "captures": all.iter().map(capture).collect::<Vec<_>>(),
         "schema_version": SCHEMA_VERSION,
     })
+}
+
+/// All captures as text that a terminal shows and does not obey.
+pub fn text(all: &[Explained]) -> String {
+    words::harmless_json(format!("{:#}\n", report(all)))
 }
 
 /// One capture.
@@ -55,7 +60,10 @@ fn copies(explained: &Explained) -> Vec<Value> {
             let remedy = advice::remedy(about, &explained.capture, one, &explained.remarks);
             fields.insert("remedy".to_owned(), json!(remedy));
             fields.insert("advice".to_owned(), advice::as_json(one, about));
-            fields.insert("headline".to_owned(), json!(effect::headline(one, about)));
+            fields.insert(
+                "headline".to_owned(),
+                json!(verdict::headline(&explained.capture, one, about)),
+            );
         }
         gain::as_json(about.prediction.as_ref(), &mut value);
         value

@@ -9,7 +9,7 @@ use coax_explain::{
 use coax_wire::time::Span;
 
 use super::{
-    advice, agreed, breakdown, effect,
+    advice, agreed, breakdown,
     explained::Explained,
     file_changes, frames, gain, joined, operations,
     paper::Paper,
@@ -25,7 +25,7 @@ pub fn report(explained: &Explained, columns: Option<usize>) -> String {
     let capture = &explained.capture;
     let mut out = Paper::new(columns);
     if let Some((copy, advice)) = explained.longest()
-        && let Some(headline) = effect::headline(copy, advice)
+        && let Some(headline) = verdict::headline(capture, copy, advice)
     {
         let _ = out.sentence(&headline);
     }

@@ -7,8 +7,9 @@ use coax_explain::{
 use coax_wire::time::Span;
 
 use super::breakdown::bounds;
-use super::frames;
+use super::explained::CopyAdvice;
 use super::words::{harmless, many, percent, rate, size, time, unknown_link};
+use super::{effect, frames};
 
 /// The verdict: which copy, size, time, rate, and the main cause.
 pub(super) fn of(capture: &Capture, copy: &Copy) -> String {
@@ -28,11 +29,31 @@ pub(super) fn of(capture: &Capture, copy: &Copy) -> String {
     let limits = capture.connections.get(copy.connection);
     let limits = limits.and_then(|connection| limits_of(capture, connection));
     format!(
-        "{moved}{}{}{}",
+        "{moved}{}{}{}{}",
         mix(copy),
         because(capture, copy),
-        limits.unwrap_or_default()
+        limits.unwrap_or_default(),
+        doubts(&capture.quality).unwrap_or_default()
     )
+}
+
+/// Why a file does not show what happened, with a blank in front, and what to do.
+fn doubts(quality: &Quality) -> Option<String> {
+    if let Some((at, what)) = &quality.damage {
+        return Some(format!(
+            " At byte {at}, {what}: the rest of the capture was not read."
+        ));
+    }
+    quality.merged_ends.then(|| MERGED.to_owned())
+}
+
+/// Where the clocks of both ends differ, the order of packets shows who waited for whom only by chance.
+const MERGED: &str = " The causes are uncertain, because the file contains captures of both ends: give coax explain --join the two captures.";
+
+/// The headline of a copy, unless the file does not show what happened.
+pub(super) fn headline(capture: &Capture, copy: &Copy, advice: &CopyAdvice) -> Option<String> {
+    let is_clear = doubts(&capture.quality).is_none();
+    is_clear.then(|| effect::headline(copy, advice)).flatten()
 }
 
 /// The part of a file that was read, if not all of it.
@@ -103,6 +124,11 @@ fn mix(copy: &Copy) -> String {
 
 /// The text for a capture without a copy: its contents and what to do.
 pub(super) fn of_none(capture: &Capture) -> String {
+    let doubts = doubts(&capture.quality).unwrap_or_default();
+    format!("{}{doubts}", contents(capture))
+}
+
+fn contents(capture: &Capture) -> String {
     let quality = &capture.quality;
     let packets = many(quality.packets, "packet");
     let smb = capture.connections.iter().filter(|it| it.smb.is_some());
@@ -238,7 +264,9 @@ fn because(capture: &Capture, copy: &Copy) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::super::{read, text};
+    use serde_json::Value;
+
+    use super::super::{Explained, json, read, text};
 
     fn first_line(name: &str) -> String {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
@@ -296,6 +324,38 @@ mod tests {
         );
         let whole = first_line("labelled/andx4k-client.pcapng.gz");
         assert!(whole.starts_with("Copy of \\f8, 2.0 MB "), "{whole}");
+    }
+
+    #[test]
+    fn a_file_that_does_not_show_what_happened_has_no_headline_and_says_so() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../tests/captures/labelled/andx4k-client.pcapng.gz");
+        let mut explained = read(&path, None).unwrap();
+        let told = |explained: &Explained| {
+            let report = text::report(explained, None);
+            let json = json::capture(explained);
+            (
+                report,
+                json.pointer("/copies/0/headline")
+                    .is_some_and(Value::is_string),
+            )
+        };
+        let (report, has_headline) = told(&explained);
+        assert!(has_headline && !report.starts_with("Copy of"), "{report}");
+
+        explained.capture.quality.damage = Some((77, "the file ends within a packet".into()));
+        let (report, has_headline) = told(&explained);
+        assert!(!has_headline && report.starts_with("Copy of"), "{report}");
+        let says =
+            "At byte 77, the file ends within a packet: the rest of the capture was not read.";
+        assert!(text::in_one_line(&explained).contains(says), "{report}");
+
+        explained.capture.quality.damage = None;
+        explained.capture.quality.merged_ends = true;
+        let line = text::in_one_line(&explained);
+        let end = "captures of both ends: give coax explain --join the two captures.";
+        assert!(line.ends_with(end), "{line}");
+        assert!(!told(&explained).1);
     }
 
     #[test]

@@ -82,11 +82,33 @@ pub(super) fn many(count: u64, one: &str) -> String {
     }
 }
 
-/// Replaces control characters of an untrusted name by question marks.
+/// Replaces characters of an untrusted name by question marks if a terminal may obey them, or if they show a name as another one.
 pub fn harmless(name: &str) -> String {
     name.chars()
-        .map(|c| if c.is_control() { '?' } else { c })
+        .map(|c| if is_harmful(c) { '?' } else { c })
         .collect()
+}
+
+/// Escapes the same characters in the text of a JSON value. There they occur in strings only, except its own line ends.
+pub fn harmless_json(text: String) -> String {
+    let is_raw = |c: char| is_harmful(c) && c != '\n';
+    if !text.contains(is_raw) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_raw(c) {
+            true => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+/// Control characters, characters without width, and those that end a line or turn the direction of writing (html/dom.js has the same).
+fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 /// The first unsupported link type of a capture (tcpdump.org/linktypes.html).
@@ -142,5 +164,13 @@ mod tests {
     #[test]
     fn a_name_cannot_command_the_terminal() {
         assert_eq!(harmless("A\x1b[2J\u{9b}B"), "A?[2J?B");
+        assert_eq!(harmless("a\u{202e}fdp.exe\u{2028}\u{200b}"), "a?fdp.exe??");
+        let value = serde_json::json!({ "name": "A\x1b[2J\u{9b}\u{202e}\u{7f}é\n" });
+        let text = harmless_json(format!("{value:#}"));
+        assert!(text.chars().all(|c| c == '\n' || !is_harmful(c)), "{text}");
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&text).ok(),
+            Some(value)
+        );
     }
 }

@@ -97,7 +97,7 @@ function percent(part, whole) {
 
 // what would turn the direction of the text, or not be seen, is shown as a question mark
 function harmless(name) {
-  return String(name).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/g, "?");
+  return String(name).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, "?");
 }
 
 function nameOf(copy) {
