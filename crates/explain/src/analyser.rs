@@ -290,6 +290,8 @@ impl Analyser {
         let sides = listed.iter().flat_map(|(_, ended)| &ended.connection.sides);
         let data_segments = sides.map(|side| side.data_segments).sum();
         quality.merged_ends = assess::has_both_ends(&quality, data_segments);
+        quality.clocks_differ =
+            !quality.merged_ends && assess::has_two_clocks(&quality, data_segments);
         let mut capture = Capture {
             grade: assess::grade(&quality),
             quality,

@@ -11,6 +11,12 @@ pub(crate) fn has_both_ends(quality: &Quality, data_segments: u64) -> bool {
     quality.captured_later >= FEWEST && quality.captured_later >= data_segments / 2
 }
 
+/// Whether acknowledgments precede their data so often that the clocks of the two directions differ.
+pub(crate) fn has_two_clocks(quality: &Quality, data_segments: u64) -> bool {
+    const FEWEST: u64 = 20;
+    quality.acked_before >= FEWEST && quality.acked_before >= data_segments / 10
+}
+
 /// The grade of a capture.
 pub(crate) fn grade(quality: &Quality) -> Grade {
     let lost = quality.dropped > 0 || quality.holes > 0 || quality.incomplete_fragments > 0;
@@ -21,6 +27,7 @@ pub(crate) fn grade(quality: &Quality) -> Grade {
         || many_lost
         || quality.smb_headers_cut > 0
         || quality.merged_ends
+        || quality.clocks_differ
         || quality.skipped_bytes.saturating_mul(MAX_LOST_PART) > quality.wire_bytes
         || quality.unknown_links.saturating_mul(MAX_LOST_PART) > quality.packets
     {

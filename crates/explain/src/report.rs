@@ -90,6 +90,10 @@ pub struct Quality {
     pub captured_later: u64,
     /// The file contains captures of both ends: most packets are in it twice, a one-way delay apart.
     pub merged_ends: bool,
+    /// Segments with data that were captured after their acknowledgments.
+    pub acked_before: u64,
+    /// The two directions were captured with clocks that differ, so that many segments come after their acknowledgments.
+    pub clocks_differ: bool,
     /// Packets that the capturing machine says it dropped.
     pub dropped: u64,
     /// Bytes that were acknowledged and never captured.

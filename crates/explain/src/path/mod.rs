@@ -362,15 +362,11 @@ impl PathStage {
         of(&self.utilisation, side).path_use(at, of(&self.shapes, side))
     }
 
-    /// For how long the path carried what other connections sent in `side`'s direction in the `wait` before `at`, if they queue together
-    /// behind the capture.
-    pub(crate) fn rivals(&self, side: Side, at: Time, wait: Span) -> Span {
-        if self.is_behind(side) || !self.neighbours.has_others() {
-            return Span(0);
-        }
+    /// For how long the path carried what other connections sent in `side`'s direction, and was captured from `from` until `until`.
+    pub(crate) fn rivals(&self, side: Side, from: Time, until: Time) -> Span {
+        // they may have ended by the time that this connection's first packets are analysed for the second time
         let others = OtherLoad::new(&self.neighbours, side, self.client_is_higher);
-        let from = Time(at.0.saturating_sub(wait.0));
-        self.carrying(side, others.between(from, at))
+        self.carrying(side, others.between(from, until))
     }
 
     /// The path as the utilisation by `side` depends on it.

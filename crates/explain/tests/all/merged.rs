@@ -4,31 +4,41 @@ use std::{fs::File, path::Path};
 
 use coax_explain::{
     Analyser,
-    capture::{Packet, Reader},
+    capture::{Content, Dissector, LinkType, Packet, Reader},
     explain,
     report::{Capture, Grade},
 };
+use coax_wire::time::{Span, Time};
 
 fn path(name: &str) -> std::path::PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures/labelled");
     folder.join(format!("{name}.pcapng.gz"))
 }
 
+/// A packet's time, link, bytes and length.
+type Recorded = (Time, LinkType, Vec<u8>, u32);
+
+fn packets(name: &str, end: &str) -> Vec<Recorded> {
+    let file = File::open(path(&format!("{name}-{end}"))).unwrap();
+    let mut reader = Reader::new(file).unwrap();
+    let mut all = Vec::new();
+    while let Some(packet) = reader.next_packet().unwrap() {
+        all.push((
+            packet.at,
+            packet.link,
+            packet.bytes.to_vec(),
+            packet.wire_len,
+        ));
+    }
+    all
+}
+
 /// The captures of both ends as `mergecap` writes them: sorted by time. One clock made both.
 fn merged(name: &str) -> Capture {
-    let mut all = Vec::new();
-    for end in ["client", "server"] {
-        let file = File::open(path(&format!("{name}-{end}"))).unwrap();
-        let mut reader = Reader::new(file).unwrap();
-        while let Some(packet) = reader.next_packet().unwrap() {
-            all.push((
-                packet.at,
-                packet.link,
-                packet.bytes.to_vec(),
-                packet.wire_len,
-            ));
-        }
-    }
+    sorted(["client", "server"].map(|end| packets(name, end)).concat())
+}
+
+fn sorted(mut all: Vec<Recorded>) -> Capture {
     all.sort_by_key(|packet| packet.0);
     let mut analyser = Analyser::default();
     for (number, (at, link, bytes, wire_len)) in all.iter().enumerate() {
@@ -77,6 +87,45 @@ fn a_capture_of_one_end_is_not_taken_for_both() {
             let capture = one(name, end);
             assert!(!capture.quality.merged_ends, "{name} {end}");
             assert_eq!(capture.quality.captured_later, 0, "{name} {end}");
+        }
+    }
+}
+
+/// The port of the server in the captures.
+const SERVER_PORTS: [u16; 2] = [139, 445];
+
+fn is_of_server((at, link, bytes, wire_len): &Recorded) -> bool {
+    let packet = Packet {
+        number: 1,
+        at: *at,
+        link: *link,
+        bytes,
+        wire_len: *wire_len,
+    };
+    match Dissector::default().dissect(&packet) {
+        Content::Tcp(segment) => SERVER_PORTS.contains(&segment.from.port),
+        _ => false,
+    }
+}
+
+#[test]
+fn directions_whose_clocks_differ_are_recognised() {
+    for name in ["base", "rwnd", "raw60k"] {
+        let mut late = packets(name, "client");
+        let of_server = late.iter_mut().filter(|packet| is_of_server(packet));
+        for packet in of_server {
+            packet.0 = packet.0 + Span::from_millis(1);
+        }
+        let capture = sorted(late);
+        assert!(
+            capture.quality.clocks_differ,
+            "{name}: {:?}",
+            capture.quality
+        );
+        assert_eq!(capture.grade, Grade::Poor, "{name}");
+        for end in ["client", "server"] {
+            let quality = one(name, end).quality;
+            assert!(!quality.clocks_differ, "{name} {end}: {quality:?}");
         }
     }
 }

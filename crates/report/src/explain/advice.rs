@@ -46,7 +46,7 @@ pub(super) fn remedy(
     remarks: &[(usize, Advice)],
 ) -> Option<String> {
     // the verdict says what to do instead
-    if capture.quality.merged_ends {
+    if capture.quality.merged_ends || capture.quality.clocks_differ {
         return None;
     }
     let [worth, _] = effect::sorted(copy, about);

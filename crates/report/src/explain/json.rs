@@ -240,6 +240,8 @@ fn quality(quality: &Quality) -> Value {
         "duplicates": quality.duplicates,
         "captured_later": quality.captured_later,
         "merged_ends": quality.merged_ends,
+        "acked_before": quality.acked_before,
+        "clocks_differ": quality.clocks_differ,
         "dropped": quality.dropped,
         "missing_bytes": quality.missing_bytes,
         "holes": quality.holes,

@@ -450,6 +450,7 @@ fn faults(quality: &Quality) -> impl Iterator<Item = String> {
     #[rustfmt::skip]
     let plain = [
         (quality.duplicates, "packet", "captured twice (left out)"),
+        (quality.acked_before, "segment", "captured after its acknowledgment"),
         (quality.dropped, "packet", "dropped by the capturing machine"),
         (quality.missing_bytes, "byte", "missing in the capture, though acknowledged"),
         (quality.coalesced, "segment", "longer than the wire allows: coalesced by the capturing machine"),

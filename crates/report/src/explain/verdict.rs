@@ -44,8 +44,17 @@ fn doubts(quality: &Quality) -> Option<String> {
             " At byte {at}, {what}: the rest of the capture was not read."
         ));
     }
-    quality.merged_ends.then(|| MERGED.to_owned())
+    let doubt = match (quality.merged_ends, quality.clocks_differ) {
+        (true, _) => MERGED,
+        (false, true) => TWO_CLOCKS,
+        (false, false) => return None,
+    };
+    Some(doubt.to_owned())
 }
+
+/// Of a packet and its answer, the later one may have the earlier time.
+const TWO_CLOCKS: &str = " The causes are uncertain, because data comes after its acknowledgment: the two directions were captured with \
+    clocks that differ. Capture both on one interface, or correct one of the two with editcap -t.";
 
 /// Where the clocks of both ends differ, the order of packets shows who waited for whom only by chance.
 const MERGED: &str = " The causes are uncertain, because the file contains captures of both ends: give coax explain --join the two captures.";

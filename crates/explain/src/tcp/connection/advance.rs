@@ -138,15 +138,24 @@ impl Connection {
     /// Adds how busy the path was until then. It is a step of its own because what follows from it depends on all the rest.
     fn describe_use(&self, step: &mut Advance) {
         let asked = answers(step).filter(|_| step.is_behind);
-        step.rivals = asked.map_or(Span(0), |asked| {
-            self.path
-                .rivals(step.side.other(), asked.at, step.at - asked.at)
-        });
+        step.rivals = asked.map_or(Span(0), |asked| self.rivals(step, asked.at));
         let asks_ahead = |side| side == step.side && step.place.asks_ahead;
         let uses = Side::BOTH.map(|of| self.path_use(of, step.at, asks_ahead(of)));
         if uses.iter().any(Option::is_some) {
             self.apply_use(step, &uses);
         }
+    }
+
+    /// For how long the path carried other connections' data while what answers a request of `asked` was under way.
+    fn rivals(&self, step: &Advance, asked: Time) -> Span {
+        let (to, back) = (step.side.other(), step.side);
+        // behind the capture, the request stands in line with what was sent before it
+        let before = Time(asked.0.saturating_sub((step.at - asked).0));
+        let ahead = match self.path.is_behind(to) {
+            true => Span(0),
+            false => self.path.rivals(to, before, asked),
+        };
+        sum(ahead, self.path.rivals(back, asked, step.at))
     }
 
     fn apply_use(&self, step: &mut Advance, uses: &[Option<PathUse>; 2]) {

@@ -76,6 +76,8 @@ pub(crate) struct Connection {
     clock_shift: Span,
     /// How long nobody had said anything before that.
     quiet: Span,
+    /// How far the data of each side was captured.
+    captured: [u64; 2],
     packets: u64,
     has_start: bool,
     path: PathStage,
@@ -133,6 +135,7 @@ impl Connection {
             last: moment,
             clock_shift: Span(0),
             quiet: Span(0),
+            captured: [0; 2],
             packets: 0,
             has_start: is_syn,
             path: PathStage::beside(member.neighbours(), ends[0].ip() > ends[1].ip()),
@@ -191,6 +194,7 @@ impl Connection {
         let before = (stream.highest, of(&self.streams, side.other()).acked);
         self.unseen |= segment.flags.has(Flags::ACK) && self.acknowledgment(segment, side, at);
         self.note_replies(segment, side, at);
+        quality.acked_before += u64::from(self.was_acked_before(segment, side, start));
         let novelty = of_mut(&mut self.streams, side).take(segment, start, at);
         let novelty = self.novelty_of(segment, side, novelty);
         self.note_load(segment, side, novelty, at);
@@ -262,6 +266,15 @@ impl Connection {
     fn lacks(&self) -> bool {
         let mut streams = self.streams.iter();
         streams.any(|stream| stream.acked > stream.delivered.saturating_add(1))
+    }
+
+    /// Whether data comes for the first time and after its acknowledgment: the clocks of the two directions differ.
+    fn was_acked_before(&mut self, segment: &Segment<'_>, side: Side, start: u64) -> bool {
+        let captured = of_mut(&mut self.captured, side);
+        let end = start.saturating_add(segment.len.into());
+        let is_first = segment.len > 0 && end > *captured;
+        *captured = end.max(*captured);
+        is_first && end <= of(&self.streams, side).acked
     }
 
     /// `before` is how far this side's data went before this segment, and how far the other's was acknowledged.

@@ -124,6 +124,13 @@ impl Flow {
         self.explained_from(0)
     }
 
+    /// What is said of connections in one capture.
+    pub fn explained_together(flows: [Self; 2]) -> Capture {
+        let mut packets: Vec<Owned> = flows.into_iter().flat_map(|flow| flow.packets).collect();
+        packets.sort_by_key(|packet| packet.at);
+        analyse(LinkType::Ip, &packets)
+    }
+
     /// What is said of it without its first packets.
     pub fn explained_from(&self, first: usize) -> Capture {
         analyse(LinkType::Ip, &self.packets[first..])
