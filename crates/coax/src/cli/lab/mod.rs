@@ -71,7 +71,12 @@ struct Common {
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
     /// Capture point
-    #[arg(long, value_name = "PLACE", default_value = "client", requires = "pcap")]
+    #[arg(
+        long,
+        value_name = "PLACE",
+        default_value = "client",
+        requires = "pcap"
+    )]
     #[arg(value_parser = ["client", "server", "wire"])]
     tap: String,
     /// Plot sequence numbers over time with the causes of waiting
