@@ -3,7 +3,6 @@
 The kernel of that host only forwards. It knows nothing of the connection, so the programs log what passed between engine and TCP.
 """
 import shutil
-import subprocess
 from pathlib import Path
 
 from explain.bench import PORT, build
@@ -27,7 +26,7 @@ def lacking():
 def prepare(scratch):
     """Builds the programs."""
     if "smoltcp" not in lacking():
-        subprocess.run(["cargo", "build", "-q", "--locked", "--workspace", "--example", EXAMPLE], cwd=subject.ROOT, check=True)
+        subject.example(EXAMPLE)
     if "lwip" not in lacking():
         build(HERE / "lwip_pump.c", scratch / "lwip_pump", "-I", LWIP_HEADER.parents[1], libraries=("-llwip",))
 
@@ -38,7 +37,7 @@ def command(scenario, bench, running, local, remote, scratch):
     job = {"verb": scenario.verb, "local": local, "remote": remote, "share": running.share, "user": running.user, "password": running.password,
            "log": bench.folder / ENGINE_LOG, "client": ends["client"], "server": ends["server"], "nodelay": nodelay}
     job |= {name: value for name, value in (("receive", scenario.client_rmem), ("send", scenario.client_wmem)) if value}
-    engine = subject.target_folder() / "debug" / "examples" / EXAMPLE
+    engine = subject.example(EXAMPLE)
     words = [f"{key}={value}" for key, value in job.items()]
     if scenario.client == "smoltcp":
         return [engine, "smoltcp", *words]

@@ -129,6 +129,7 @@ class Run:
         if variables["COAX_PROFILE"] == "dev" and self.verdicts.get("build") == PASSED:
             variables.setdefault("COAX", str(TARGET / "debug" / "coax"))
             variables.setdefault("COAX_ROBUSTNESS", str(TARGET / "debug" / "coax-robustness"))
+            variables.setdefault("COAX_EXAMPLES", str(TARGET / "debug" / "examples"))
         return variables
 
     def execute(self, step):

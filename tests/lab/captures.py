@@ -71,9 +71,7 @@ def complaints(path):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        # the whole workspace, because then cargo uses what the tests have built
-        subprocess.run(["cargo", "build", "-q", "--locked", "--workspace", "--example", "captures"], check=True, cwd=ROOT)
-        subprocess.run([subject.target_folder() / "debug" / "examples" / "captures", folder], check=True, cwd=ROOT)
+        subprocess.run([subject.example("captures"), folder], check=True, cwd=ROOT)
         captures = sorted(Path(folder).glob("*.pcapng"))
         wrong = [sentence for path in captures for sentence in complaints(path)]
     for sentence in wrong:

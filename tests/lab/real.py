@@ -85,7 +85,7 @@ def in_lab(case, window, scale):
               "congestion": {"reno": "new-reno"}.get(case.congestion, case.congestion)}
     if case.receive_buffer:
         values |= {"window": window, "scale": scale}
-    command = [str(subject.target_folder() / "debug" / "examples" / "linux_pair")]
+    command = [str(subject.example("linux_pair"))]
     command += [f"{key}={value}" for key, value in values.items()]
     output = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True, timeout=600).stdout
     result = json.loads(output)
@@ -250,7 +250,6 @@ def main():
     if reason := impossible():
         print(f"SKIPPED: no link can be emulated here: {reason}")
         return 1 if arguments.strict else 0
-    subprocess.run(["cargo", "build", "-q", "--locked", "--workspace", "--example", "linux_pair"], check=True, cwd=ROOT)
     cases = [SMALL] if arguments.small else [case for case in CASES if arguments.only in case.name]
     if not cases:
         raise SystemExit(f"no case is called `{arguments.only}`")

@@ -145,13 +145,6 @@ def read_by_tshark(capture):
     return total
 
 
-def station_binary():
-    """The example of coax-netbios that puts its LLC on a socket."""
-    command = ["cargo", "build", "-q", "-p", "coax-netbios", "--example", "llc_station"]
-    subprocess.run(command, cwd=subject.ROOT, check=True)
-    return subject.target_folder() / "debug" / "examples" / "llc_station"
-
-
 def main():
     parser = argparse.ArgumentParser(prog="scripts/test --only netbeui-llc --", description=__doc__)
     parser.add_argument("--only", default="", help="names of tests, separated by commas; part of a name will do")
@@ -159,7 +152,7 @@ def main():
     if (reason := guests.impossible()) is not None:
         print(f"cannot run: {reason}")
         return 1
-    station = station_binary()
+    station = subject.example("llc_station")
     try:
         guests.build()
     except guests.Unavailable as why:

@@ -5,6 +5,7 @@ loopback only, and nothing left behind.
 """
 import contextlib
 import dataclasses
+import functools
 import getpass
 import json
 import os
@@ -225,6 +226,16 @@ def coax_binary():
     profile = os.environ.get("COAX_PROFILE", "release")
     subprocess.run(["cargo", "build", "-q", "-p", "coax", "--profile", profile], cwd=ROOT, check=True)
     return str(target_folder() / ("debug" if profile == "dev" else profile) / "coax")
+
+
+@functools.cache
+def example(name):
+    """The program of a crate's example: from $COAX_EXAMPLES, or built here."""
+    if os.environ.get("COAX_EXAMPLES"):
+        return Path(os.environ["COAX_EXAMPLES"]) / name
+    # the whole workspace, because then cargo uses what the tests have built
+    subprocess.run(["cargo", "build", "-q", "--locked", "--workspace", "--example", name], cwd=ROOT, check=True)
+    return target_folder() / "debug" / "examples" / name
 
 
 @contextlib.contextmanager
