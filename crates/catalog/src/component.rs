@@ -150,39 +150,74 @@ pub fn parse_with<T: Described>(
     text: &str,
     changes: &[(&str, toml::Value)],
 ) -> Result<Profile<T>, ProfileError> {
-    let malformed = |reason: String| ProfileError::Malformed {
-        file: name.to_string(),
-        reason,
-    };
-    let file: File = read::text(text).map_err(malformed)?;
-    let mut table = toml::Table::new();
+    let file = File::parse(name, text)?;
     let mut evidence = Vec::new();
     for (key, entry) in &file.values {
-        table.insert(key.clone(), entry.value.clone());
         evidence.push(evidence_of(name, key, entry, &file.sources)?);
     }
-    for (key, value) in changes {
-        table.insert((*key).to_string(), value.clone());
-        evidence.retain(|known| known.key != *key);
-    }
-    let whole = toml::Value::Table(table.clone());
-    let params: T = read::value(whole).or_else(|error| {
-        try_each::<T>(name, &table)?;
-        Err(malformed(error))
-    })?;
-    params
-        .check()
-        .map_err(|(key, reason)| ProfileError::Value {
-            file: name.to_string(),
-            key: key.to_string(),
-            reason,
-        })?;
+    evidence.retain(|known| changes.iter().all(|(key, _)| known.key != *key));
     Ok(Profile {
         name: name.to_string(),
+        params: file.params(name, changes)?,
         title: file.title,
-        params,
         evidence,
     })
+}
+
+/// The files of built-in profiles.
+static FILES: read::Kept<File> = read::Kept::new();
+
+/// The values of a built-in profile with some changed, without the evidence. `changes` has them from the values of the file.
+///
+/// # Errors
+/// The name, or a key, is unknown or not allowed.
+pub(crate) fn built_in_params<T: Described>(
+    name: &str,
+    changes: impl FnOnce(&dyn Fn(&str) -> Option<toml::Value>) -> Vec<(String, toml::Value)>,
+) -> Result<T, ProfileError> {
+    let text = text_of::<T>(name)?;
+    let file = FILES.of(text, |text| File::parse(name, text))?;
+    let changes = changes(&|key| file.values.get(key).map(|entry| entry.value.clone()));
+    let changes: Vec<(&str, toml::Value)> = changes
+        .iter()
+        .map(|(key, value)| (key.as_str(), value.clone()))
+        .collect();
+    file.params(name, &changes)
+}
+
+impl File {
+    fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
+        read::text(text).map_err(|reason| malformed(name, reason))
+    }
+
+    /// The parameters, with some values changed.
+    fn params<T: Described>(
+        &self,
+        name: &str,
+        changes: &[(&str, toml::Value)],
+    ) -> Result<T, ProfileError> {
+        let own = |(key, entry): (&String, &Entry)| (key.clone(), entry.value.clone());
+        let mut table: toml::Table = self.values.iter().map(own).collect();
+        for (key, value) in changes {
+            table.insert((*key).to_string(), value.clone());
+        }
+        let whole = toml::Value::Table(table.clone());
+        let params: T = read::value(whole).or_else(|error| {
+            try_each::<T>(name, &table)?;
+            Err(malformed(name, error))
+        })?;
+        match params.check() {
+            Err((key, reason)) => Err(value_error(name, key, reason)),
+            Ok(()) => Ok(params),
+        }
+    }
+}
+
+fn malformed(file: &str, reason: String) -> ProfileError {
+    ProfileError::Malformed {
+        file: file.to_string(),
+        reason,
+    }
 }
 
 /// A built-in profile.
@@ -201,14 +236,15 @@ pub fn built_in_with<T: Described>(
     name: &str,
     changes: &[(&str, toml::Value)],
 ) -> Result<Profile<T>, ProfileError> {
-    match files::find(T::BUILT_IN, name) {
-        Some(text) => parse_with(name, text, changes),
-        None => Err(ProfileError::Unknown {
-            kind: T::KIND,
-            name: name.to_string(),
-            known: files::names(T::BUILT_IN),
-        }),
-    }
+    parse_with(name, text_of::<T>(name)?, changes)
+}
+
+fn text_of<T: Described>(name: &str) -> Result<&'static str, ProfileError> {
+    files::find(T::BUILT_IN, name).ok_or_else(|| ProfileError::Unknown {
+        kind: T::KIND,
+        name: name.to_string(),
+        known: files::names(T::BUILT_IN),
+    })
 }
 
 /// Takes one key at a time, so that a message can name it.

@@ -2,17 +2,57 @@
 //!
 //! Text and tables each have a generic deserializer. Types are read from tables only, so that their code is compiled once.
 
-use alloc::string::{String, ToString};
+use alloc::{
+    collections::BTreeMap,
+    string::{String, ToString},
+    sync::Arc,
+};
+
 use serde::de::DeserializeOwned;
+use spin::Mutex;
+
+/// What was read from built-in texts, each once: a sweep or a fit resolves thousands of scenarios, and to parse their files took
+/// longer than to simulate a short copy.
+pub(crate) struct Kept<T>(Mutex<BTreeMap<(usize, usize), Arc<T>>>);
+
+impl<T> Kept<T> {
+    /// None yet.
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+
+    /// What `read` makes of the text, or made of it before. Errors are not kept.
+    pub(crate) fn of<E>(
+        &self,
+        text: &'static str,
+        read: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
+        let place = (text.as_ptr() as usize, text.len());
+        if let Some(known) = self.0.lock().get(&place) {
+            return Ok(known.clone());
+        }
+        let made = Arc::new(read(text)?);
+        self.0.lock().insert(place, made.clone());
+        Ok(made)
+    }
+}
 
 /// A value from a text.
 ///
 /// # Errors
 /// What is malformed: the line if the text is no TOML, else the key.
 pub(crate) fn text<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    let table: toml::Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    let table = table(text)?;
     let read: Result<T, toml::de::Error> = table.try_into();
     read.map_err(|error| error.to_string())
+}
+
+/// The keys and values of a text.
+///
+/// # Errors
+/// The line with what is no TOML.
+pub(crate) fn table(text: &str) -> Result<toml::Table, String> {
+    toml::from_str(text).map_err(|error| error.to_string())
 }
 
 /// The same from values that were read before.

@@ -4,14 +4,15 @@ use alloc::{
     collections::BTreeMap,
     format,
     string::{String, ToString},
+    sync::Arc,
     vec::Vec,
 };
 
 use crate::{
-    component::{Described, ProfileError, built_in_with},
+    component::{Described, ProfileError, built_in_params},
     files,
     profile::Profile,
-    read,
+    read::{self, Kept},
 };
 
 /// Changes by their path beneath the profile.
@@ -22,23 +23,19 @@ pub(super) fn described<T: Described>(
     name: &str,
     changes: &Changes<'_>,
 ) -> Result<T, ProfileError> {
-    let file: toml::Table = match changes {
-        [] => toml::Table::new(),
-        _ => file_of::<T>(name).unwrap_or_default(),
-    };
-    let mut values: BTreeMap<&str, toml::Value> = BTreeMap::new();
-    for (path, value) in changes {
-        let mut parts = path.split('.');
-        let key = parts.next().unwrap_or_default();
-        let place = values.entry(key).or_insert_with(|| {
-            let found = file.get("values").and_then(|values| values.get(key));
-            let found = found.and_then(|entry| entry.get("value"));
-            found.cloned().unwrap_or_else(empty)
-        });
-        *deepest(place, parts) = (*value).clone();
-    }
-    let changes: Vec<(&str, toml::Value)> = values.into_iter().collect();
-    built_in_with::<T>(name, &changes).map(|profile| profile.params)
+    built_in_params::<T>(name, |in_file| {
+        let mut values: BTreeMap<&str, toml::Value> = BTreeMap::new();
+        for (path, value) in changes {
+            let mut parts = path.split('.');
+            let key = parts.next().unwrap_or_default();
+            let place = values
+                .entry(key)
+                .or_insert_with(|| in_file(key).unwrap_or_else(empty));
+            *deepest(place, parts) = (*value).clone();
+        }
+        let owned = |(key, value): (&str, _)| (key.to_string(), value);
+        values.into_iter().map(owned).collect()
+    })
 }
 
 /// A value as a profile's file has it, or one deep within it.
@@ -82,13 +79,25 @@ fn deepest<'a, 'b>(
     })
 }
 
+/// The files of built-in clients, and their profiles without changes.
+static TABLES: Kept<toml::Table> = Kept::new();
+static PROFILES: Kept<Profile> = Kept::new();
+
 /// A client's profile, changed. A changed value is assumed, whatever its source was.
 pub(super) fn client_profile(
-    text: &str,
+    text: &'static str,
     changes: &Changes<'_>,
-) -> Result<Profile, (String, String)> {
-    let mut table: toml::Table =
-        toml::from_str(text).map_err(|error| (String::new(), error.to_string()))?;
+) -> Result<Arc<Profile>, (String, String)> {
+    match changes {
+        [] => PROFILES.of(text, |_| changed_profile(text, changes)),
+        _ => changed_profile(text, changes).map(Arc::new),
+    }
+}
+
+fn changed_profile(text: &'static str, changes: &Changes<'_>) -> Result<Profile, (String, String)> {
+    let table = TABLES.of(text, read::table);
+    let table = table.map_err(|reason| (String::new(), reason))?;
+    let mut table = (*table).clone();
     for (path, value) in changes {
         let path = path.replace('_', "-");
         let problem = |allowed: String| {

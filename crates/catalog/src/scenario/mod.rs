@@ -415,6 +415,9 @@ impl Scenario {
     fn more(&self) -> Result<Vec<(HostParams, Arc<Profile>)>, ProfileError> {
         let choices = &self.choices;
         let count = (choices.clients as usize).saturating_sub(1);
+        if choices.also.is_empty() && count == 0 {
+            return Ok(Vec::new());
+        }
         if choices.also.is_empty() {
             let one = (self.host("client", &choices.client)?, self.client()?);
             return Ok(alloc::vec![one; count]);
@@ -442,7 +445,6 @@ impl Scenario {
         })?;
         let changes = self.beneath("client.profile");
         client_profile(text, &changes)
-            .map(Arc::new)
             .map_err(|(key, reason)| self.wrong(&format!("client.profile.{key}"), reason))
     }
 
