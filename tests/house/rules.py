@@ -114,9 +114,33 @@ def filters():
         yield "no page and no step names a module of tests: the pattern is wrong"
 
 
+FENCE = re.compile(r"^\s*(?://[/!] ?)?\s*```(.*)$", re.M)
+RUST = {"", "rust", "no_run", "should_panic", "compile_fail", "ignore", "standalone"}
+
+
+def has_examples(texts):
+    """One of these pages has an example in Rust, which rustdoc runs."""
+    openings = [fence for text in texts for fence in FENCE.findall(text)[::2]]
+    return any(set(re.split(r"[,\s]+", opening.strip())) <= RUST for opening in openings)
+
+
+def doc_examples():
+    """Crates without examples in their documentation say so: to look for them takes rustdoc as long as to check the crate. Others must not."""
+    for manifest in sorted(ROOT.glob("crates/*/Cargo.toml")):
+        folder = manifest.parent
+        if not (folder / "src" / "lib.rs").exists():
+            continue
+        pages = [path.read_text() for path in [*folder.glob("README.md"), *folder.glob("src/**/*.rs")]]
+        is_off = "doctest = false" in manifest.read_text()
+        if has_examples(pages) and is_off:
+            yield f"{manifest.relative_to(ROOT)} has doctest = false, but the crate's documentation has examples in Rust"
+        if not has_examples(pages) and not is_off:
+            yield f"{manifest.relative_to(ROOT)}: the crate's documentation has no example in Rust; write doctest = false in [lib]"
+
+
 def main():
     wrong = [sentence for crate in SANS_IO for check in (without_std, features_without_std) for sentence in check(crate)]
-    wrong += [*sizes(), *claims(), *steps(), *filters(), *links.missing_in_contents()]
+    wrong += [*sizes(), *claims(), *steps(), *filters(), *doc_examples(), *links.missing_in_contents()]
     for sentence in wrong:
         print(sentence)
     print(f"{len(wrong)} rules broken")
