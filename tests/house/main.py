@@ -31,7 +31,8 @@ def parse():
     tier.add_argument("--quick", action="store_true", help=f"only the quick tier: it {TIERS[QUICK]}")
     tier.add_argument("--long", action="store_true", help=f"only the long tier: it {TIERS[LONG]}")
     parser.add_argument("--only", metavar="STEP,...", default="", help="only these steps")
-    parser.add_argument("--jobs", type=int, default=2, help="how many steps run at a time (default 2)")
+    parser.add_argument("--jobs", type=float, default=os.cpu_count() or 2,
+                        help="how many processors steps use at a time (default: all); a step that waits for a network or a clock counts as a part of one")
     arguments = parser.parse_args(own)
     unknown = [key for key in keys(arguments) if key not in BY_KEY]
     if unknown:
@@ -68,10 +69,11 @@ def run_directly(step, words):
 
 
 class Run:
-    """The steps of one run. Two rules keep them apart: one build at a time, and steps that measure time run alone."""
+    """The steps of one run. Three rules keep them apart: one build at a time, steps that measure time run alone, and all together
+    keep no more than so many processors busy."""
 
-    def __init__(self, steps):
-        self.waiting = list(steps)
+    def __init__(self, steps, jobs=2):
+        self.waiting, self.jobs = list(steps), jobs
         self.running, self.verdicts, self.seconds = [], {}, {}
         self.processor_s = {}  # of the step's processes that ended before it
         self.ends = {}  # the last lines of each step that failed, for the end of the output
@@ -115,7 +117,9 @@ class Run:
             return False
         if step.alone:
             return not self.running
-        return not (step.cargo and any(other.cargo for other in self.running))
+        if step.cargo and any(other.cargo for other in self.running):
+            return False
+        return not self.running or sum(other.load for other in self.running) + step.load <= self.jobs
 
     def obstacle(self, step):
         broken = [key for key in step.after if key in self.blocked or self.verdicts.get(key) == FAILED]
@@ -170,8 +174,9 @@ def main():
         return run_directly(steps[0], words)
     LOGS.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
-    run = Run(steps)
-    workers = [threading.Thread(target=run.work) for _ in range(max(1, arguments.jobs))]
+    run = Run(steps, arguments.jobs)
+    # as many as can be needed: each waits until a step may start
+    workers = [threading.Thread(target=run.work) for _ in steps]
     for worker in workers:
         worker.start()
     for worker in workers:
