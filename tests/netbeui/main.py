@@ -6,6 +6,7 @@ Needs root (namespaces). Bytes, counts and messages are asserted, never time.
 import argparse
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import signal
@@ -39,8 +40,11 @@ def run(*command, ok=True, **more):
 class Cable:
     """Two namespaces and a pair of virtual Ethernet interfaces, both named eth0, without IP addresses."""
 
+    numbers = itertools.count()
+
     def __init__(self):
-        self.server, self.client = (f"coax-nbf-{side}-{os.getpid()}" for side in "sc")
+        number = next(self.numbers)
+        self.server, self.client = (f"coax-nbf-{side}-{os.getpid()}-{number}" for side in "sc")
 
     def __enter__(self):
         run("ip", "netns", "add", self.server)
