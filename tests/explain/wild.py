@@ -28,6 +28,8 @@ SIDES = {"from_client": 0, "from_server": 1}
 COUNTED = {"segments": "total_packets", "bytes": "unique_bytes_sent", "data_segments": "actual_data_pkts",
            "retransmissions": "rexmt_data_pkts", "retransmitted_bytes": "rexmt_data_bytes", "late_segments": "outoforder_pkts",
            "zero_windows": "zero_win_adv", "largest_segment_bytes": "max_segm_size"}
+# Of a segment with SMB messages, or with a remark of tshark's about the order, repetition or window of TCP
+FIELDS = ("smb.cmd", "smb.flags.response", "tcp.analysis.flags", "tcp.analysis.window_full", "ip.src", "ipv6.src", "tcp.srcport")
 # AndX commands ([MS-CIFS] 2.2.3.4), and what ends a chain of them
 CHAINED, NONE = {0x24, 0x2d, 0x2e, 0x2f, 0x73, 0x74, 0x75, 0xa2}, 0xff
 
@@ -121,33 +123,37 @@ def decode_as(connections):
     return [word for port in sorted(ports - {"139", "445"}) if port.isdigit() for word in ("-d", f"tcp.port=={port},nbss")]
 
 
-def tshark_requests(path, ports):
-    """SMB requests by the number of their commands, all connections together.
+def tshark_counts(path, ports):
+    """SMB requests by the number of their commands, all connections together, and segments that filled the window by the address and port
+    that sent them.
 
-    With reassembly of what came out of order tshark loses packets that were cut short, without it lossy streams: of the
-    two the one that finds more.
+    With reassembly of what came out of order tshark loses packets that were cut short, without it lossy streams: of the two the one that
+    finds more. If nothing came out of order, both are the same.
     """
-    return max((requests_with(path, option, ports) for option in ("TRUE", "FALSE")), key=collections.Counter.total)
+    requests, full, is_in_order = counts_with(path, "FALSE", ports)
+    if not is_in_order:
+        requests = max(counts_with(path, "TRUE", ports)[0], requests, key=collections.Counter.total)
+    return requests, full
 
 
-def requests_with(path, option, ports):
-    fields = tshark(path, *ports, "-o", f"tcp.reassemble_out_of_order:{option}", "-Y", "(tcp || netbios.command in {0x15, 0x16}) && smb.cmd", "-T", "fields", "-e", "smb.cmd", "-e", "smb.flags.response")
-    counts = collections.Counter()
-    for line in fields:
-        commands, responses = (part.split(",") for part in line.split("\t"))
-        for chain, response in zip(messages(int(command, 16) for command in commands), responses):
-            counts.update(chain if response == "0" else [])
-    return counts
-
-
-def tshark_window_full(path):
-    """Segments that filled the window, by the address and port that sent them."""
-    rows = tshark(path, "-Y", "tcp.analysis.window_full", "-T", "fields", "-e", "ip.src", "-e", "ipv6.src", "-e", "tcp.srcport")
-    return collections.Counter(tuple(part for part in row.split("\t") if part) for row in rows)
+def counts_with(path, option, ports):
+    fields = [word for field in FIELDS for word in ("-e", field)]
+    rows = tshark(path, *ports, "-o", f"tcp.reassemble_out_of_order:{option}", "-Y",
+                  "((tcp || netbios.command in {0x15, 0x16}) && smb.cmd) || tcp.analysis.flags", "-T", "fields", *fields)
+    counts, full, is_in_order = collections.Counter(), collections.Counter(), True
+    for row in rows:
+        commands, responses, flags, is_full, *sender = row.split("\t")
+        is_in_order &= not flags
+        if is_full:
+            full[tuple(part for part in sender if part)] += 1
+        if commands:
+            for chain, response in zip(messages(int(command, 16) for command in commands.split(",")), responses.split(",")):
+                counts.update(chain if response == "0" else [])
+    return counts, full, is_in_order
 
 
 def beside_tshark(connections, path):
-    counts, names = tshark_requests(path, decode_as(connections)), command_names()
+    (counts, full), names = tshark_counts(path, decode_as(connections)), command_names()
     mine = collections.Counter()
     for connection in connections:
         for row in connection["requests"]:
@@ -156,7 +162,6 @@ def beside_tshark(connections, path):
     for name in sorted(set(mine) | set(theirs)):
         if mine[name] != theirs[name]:
             yield "all", "", name, mine[name], theirs[name]
-    full = tshark_window_full(path)
     totals = collections.Counter()
     for connection in connections:
         for side, end in (("from_client", "client"), ("from_server", "server")):
