@@ -48,6 +48,8 @@ def of_tshark(path):
     command = ["tshark", "-n", "-r", path, "-T", "pdml", "-Y", "smb || nbns || nbdgm || netbios || ipx || (llc.dsap == 0xf0 && llc.ssap & 0xf0 == 0xf0)", "-o", "tcp.desegment_tcp_streams:TRUE", "-o", "nbss.desegment_nbss_commands:TRUE",
                # what tshark puts together from several messages has no place in one of them: see listings()
                "-o", "smb.trans_reassembly:FALSE", "-o", "smb.dcerpc_reassembly:FALSE"]
+    # other protocols' fields are most of the output
+    command += ["-J", " ".join(["geninfo", *PROTOCOLS, *CALLS])]
     done = subprocess.run(command, capture_output=True, timeout=300)
     frames = collections.defaultdict(list)
     for packet in xml.fromstring(done.stdout).iter("packet"):
