@@ -63,3 +63,26 @@ pub(crate) fn value<T: DeserializeOwned>(value: toml::Value) -> Result<T, String
     let read: Result<T, toml::de::Error> = value.try_into();
     read.map_err(|error| error.message().to_string())
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use core::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn a_built_in_text_is_read_once_and_an_error_is_not_kept() {
+        let (kept, reads) = (Kept::new(), Cell::new(0));
+        let read = |text: &str| {
+            reads.set(reads.get() + 1);
+            table(text)
+        };
+        let one = kept.of("a = 1", read).unwrap();
+        assert!(Arc::ptr_eq(&one, &kept.of("a = 1", read).unwrap()));
+        assert_eq!(reads.get(), 1);
+        assert_ne!(*kept.of("b = 2", read).unwrap(), *one);
+        assert!(kept.of("a", read).is_err() && kept.of("a", read).is_err());
+        assert_eq!(reads.get(), 4);
+    }
+}
