@@ -44,6 +44,9 @@ impl Setting {
     }
 }
 
+/// Times of copies, seconds. Chosen: below, no program measures; above, a day and more, nobody waits.
+const TIMES: std::ops::RangeInclusive<f64> = 1e-6..=1e5;
+
 /// A setting with its measured time.
 #[derive(Clone, Debug)]
 pub struct Measured {
@@ -59,14 +62,16 @@ impl Measured {
     /// A measurement from one or several times: their mean, and the standard deviation of the mean.
     ///
     /// # Errors
-    /// No time, or a time that is not above zero.
+    /// No time, or a time that no copy takes.
     pub fn new(setting: Setting, times: &[f64], spread: Option<f64>) -> Result<Self> {
         let name = setting.name.clone();
         ensure!(!times.is_empty(), "{name}: there is no time");
         for time in times {
             ensure!(
-                *time > 0.0 && time.is_finite(),
-                "{name}: {time} s is not a time of a copy; write seconds above zero"
+                TIMES.contains(time),
+                "{name}: {time:e} s is not a time of a copy; write seconds from {:e} to {:e}",
+                TIMES.start(),
+                TIMES.end()
             );
         }
         if let Some(spread) = spread {

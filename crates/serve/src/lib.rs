@@ -53,6 +53,7 @@ mod phase;
 pub mod prepare;
 mod printing;
 pub mod probe;
+mod problem;
 mod profiles;
 mod random;
 mod recording;

@@ -7,6 +7,7 @@ use rustix::{
     io::Errno,
 };
 
+pub use super::problem::Problem;
 use coax_smbconf::settings::{CaseMode, Settings, ShareSettings};
 
 /// Free space below this is reported if it is also less than 10 % of the disk, bytes.
@@ -29,15 +30,6 @@ pub struct Folder {
     pub space: (u64, u64),
     /// No more files can be created: the file system has no inode left.
     pub out_of_inodes: bool,
-}
-
-/// A problem of a share's folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The problem.
-    pub text: String,
-    /// The remedy.
-    pub remedy: String,
 }
 
 /// Inspects a folder without changing it.

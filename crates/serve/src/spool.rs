@@ -5,7 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::probe::Problem;
+use super::problem::Problem;
 use coax_smbconf::settings::ShareSettings;
 
 /// Finished jobs in the folder from which on the server says so. A program that takes them may be late with a few.

@@ -67,24 +67,26 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The verbs.
+/// The verbs. A comment of one is its whole description; an `about` leaves the longer one of its arguments.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Share folders with DOS, Windows for Workgroups, 9x, NT, OS/2, consoles, scanners
+    #[command(
+        about = "Share folders with DOS, Windows for Workgroups, 9x, NT, OS/2, consoles, scanners"
+    )]
     Serve(Box<serve::ServeArgs>),
     /// Show the clients and open files of a server on this machine, or disconnect a client
     Status(Box<status::StatusArgs>),
-    /// Write smb.conf, users and settings of the service from four answers
+    #[command(about = "Write smb.conf, users and settings of the service from four answers")]
     Setup(Box<setup::SetupArgs>),
-    /// Check this machine, its network and a client for what keeps clients out
+    #[command(about = "Check this machine, its network and a client for what keeps clients out")]
     Doctor(Box<doctor::DoctorArgs>),
-    /// Add, remove and list the users of 'coax serve'
+    #[command(about = "Add, remove and list the users of 'coax serve'")]
     User(Box<user::UserArgs>),
-    /// Copy a file both ways with each redirector profile and compare
+    #[command(about = "Copy a file both ways with each redirector profile and compare")]
     Bench(Box<bench::BenchArgs>),
     /// Simulate a copy over old TCP stacks, network cards and links in virtual time
     Lab(Box<lab::LabArgs>),
-    /// Measure raw TCP throughput; works with mTCP's SPDTEST
+    #[command(about = "Measure raw TCP throughput; works with mTCP's SPDTEST")]
     Speed(Box<speed::SpeedArgs>),
     /// List a folder of a server
     Ls(Box<files::LsArgs>),
@@ -112,15 +114,17 @@ pub enum Command {
     Message(Box<message::MessageArgs>),
     /// Show the redirector profiles, with the source of each value
     Profiles(Box<profiles::ProfilesArgs>),
-    /// Explain from packet captures why file copies are slow
+    #[command(about = "Explain from packet captures why file copies are slow")]
     Explain(Box<explain::ExplainArgs>),
     /// Show every field of SMB and NetBIOS messages, and what is invalid in them
     Decode(decode::DecodeArgs),
     /// Play the client side of a capture against a server and compare the answers
     Replay(replay::ReplayArgs),
-    /// Serve the web page to browsers on this machine: explain, lab and decode without a terminal
+    #[command(
+        about = "Serve the web page to browsers on this machine: explain, lab and decode without a terminal"
+    )]
     Web(web::WebArgs),
-    /// Demonstrate all commands on this machine in under a minute
+    #[command(about = "Demonstrate all commands on this machine in under a minute")]
     Tour(tour::TourArgs),
     /// Explain a command or a topic: exit-codes, environment, output, sizes, urls
     Help(help::HelpArgs),

@@ -102,7 +102,8 @@ mod tests {
     /// Pieces of many lengths, some of them over others.
     fn pieces() -> Vec<(u64, u64)> {
         let place = |number: u64| (number * 7919) % 500;
-        let len = |number: u64| 1 + (number * 104_729) % if number % 9 == 0 { 90 } else { 12 };
+        let len =
+            |number: u64| 1 + (number * 104_729) % if number.is_multiple_of(9) { 90 } else { 12 };
         (0..40).map(|number| (place(number), len(number))).collect()
     }
 

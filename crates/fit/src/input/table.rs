@@ -24,7 +24,12 @@ pub(super) fn read(input: &mut Input, text: &str) -> Result<()> {
                     let toml::Value::Table(entry) = entry else {
                         bail!("{place} is not a table")
                     };
-                    add(input, kind, &place, entry).with_context(|| place.clone())?;
+                    let added = add(input, kind, &place, entry);
+                    // an entry without a name is called by its place
+                    added.map_err(|error| match error.to_string().starts_with(&place) {
+                        true => error,
+                        false => error.context(place),
+                    })?;
                 }
             }
             (key, _) => bail!("'{key}' is unknown or of the wrong kind; {TOP}"),

@@ -121,6 +121,11 @@ fn what_is_wrong_in_a_file_is_named_with_its_place() {
     for (text, words) in [
         ("[[copy]]\nsize = 1\n", "there is no time"),
         ("[[copy]]\nseconds = -1\n", "not a time of a copy"),
+        (
+            "[[copy]]\nseconds = 1e-308\n",
+            "[[copy]] 1: 1e-308 s is not",
+        ),
+        ("[[copy]]\nseconds = 1e308\n", "from 1e-6 to 1e5"),
         ("[[copy]]\nkb_per_s = 5\n", "needs the size"),
         ("[[copy]]\nseconds = 1\nspread = 5\n", "part of the time"),
         ("[[predict]]\nseconds = 1\n", "write it as [[copy]]"),
@@ -138,6 +143,7 @@ fn what_is_wrong_in_a_file_is_named_with_its_place() {
     ] {
         let mut input = Input::default();
         let error = format!("{:#}", add(&mut input, "mine", text).unwrap_err());
+        assert!(error.matches("[[copy]] 1").count() <= 1, "{error}");
         assert!(error.starts_with("mine: "), "{error}");
         assert!(error.contains(words), "{text}: {error}");
     }

@@ -1,6 +1,6 @@
 //! A scenario by its name or file, and the cell of a table whose figure it gives.
 
-use std::{fs, path::Path};
+use std::{fs, io::Read as _, path::Path};
 
 use anyhow::{Context as _, Result, bail};
 use coax_lab::scenario::Scenario;
@@ -46,11 +46,24 @@ pub fn named(name: &str) -> Result<Named> {
     if !is_path || is_cell(name) {
         bail!(no_scenario(name));
     }
-    let text = fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
+    let text = text_of(name).with_context(|| format!("cannot read {name}"))?;
     Ok(Named {
         scenario: Scenario::parse(name, &text)?,
         cell: None,
     })
+}
+
+/// The text of a file that is no longer than a scenario may be.
+fn text_of(name: &str) -> Result<String> {
+    /// Chosen: a hundred times the longest of the lab's own.
+    const MOST: u64 = 1 << 20;
+    let mut text = String::new();
+    let file = fs::File::open(name)?;
+    file.take(MOST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MOST {
+        bail!("it is longer than {MOST} bytes, and no scenario is");
+    }
+    Ok(text)
 }
 
 /// The summary of a run as an object; with the cell whose figure it gives.
@@ -84,4 +97,16 @@ fn no_scenario(name: &str) -> String {
     format!(
         "there is no scenario '{name}', and no such file; {choices}, and the cells that 'coax lab tables' lists"
     )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_an_end_is_refused() {
+        let error = format!("{:#}", named("/dev/zero").unwrap_err());
+        assert!(error.contains("longer than 1048576 bytes"), "{error}");
+    }
 }

@@ -166,7 +166,7 @@ pub struct Tables {
     doomed: BTreeSet<FileId>,
     paths: path_index::Paths,
     /// The path space of each share.
-    spaces: BTreeMap<ShareId, spaces::Place>,
+    spaces: BTreeMap<ShareId, path_index::Place>,
     watches: watches::Watches,
     observed: observed::Observed,
     deadlines: BTreeSet<(Time, Timer)>,

@@ -6,7 +6,7 @@
 
 use super::watches::{NotifyAction, NotifyFilter, NotifyOutcome, WatchOutcome, WatchRequest};
 use super::watches::{Watch, ancestors};
-use super::{Event, OpenId, OwnKind, Refusal, ShareId, Tables, Ticket, spaces::Place};
+use super::{Event, OpenId, OwnKind, Refusal, ShareId, Tables, Ticket, path_index::Place};
 use crate::{budget::Resource, vfs::FileId};
 use alloc::vec::Vec;
 

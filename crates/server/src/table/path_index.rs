@@ -1,11 +1,20 @@
 //! Opens by their place in a path space.
 
-use super::{OpenId, ShareId, spaces::Place};
+use super::{OpenId, ShareId};
 use alloc::{
     collections::BTreeSet,
     format,
     string::{String, ToString},
 };
+
+/// A place in a path space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The space: the share whose folder is the outermost.
+    pub(super) space: ShareId,
+    /// The path from there.
+    pub(super) path: String,
+}
 
 /// Opens by path space and path.
 #[derive(Debug, Default)]

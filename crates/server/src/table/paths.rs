@@ -1,7 +1,7 @@
 //! Opens by path, for renames and removals of folders with open files in them.
 
 use super::path_index::moved_path;
-use super::{OpenId, ShareId, Tables, spaces::Place};
+use super::{OpenId, ShareId, Tables, path_index::Place};
 use crate::vfs::FileId;
 use alloc::vec::Vec;
 

@@ -2,20 +2,11 @@
 //! another. Such shares have one path space, whose paths begin at the outermost folder: a rename or deletion through one
 //! of them concerns the opens and notifications of all.
 
-use super::{ShareId, Tables};
+use super::{ShareId, Tables, path_index::Place};
 use alloc::{
     format,
     string::{String, ToString},
 };
-
-/// A place in a path space.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    /// The space: the share whose folder is the outermost.
-    pub(super) space: ShareId,
-    /// The path from there.
-    pub(super) path: String,
-}
 
 impl Tables {
     /// Assigns `share` the path space of the first share in `same` that has one, else a space of its own. `same` are

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     super::{Net, On, Range, Test, flags},
-    word,
+    json::{table, text, word},
 };
 
 /// The sets and maps of a dump, and the table of the rule that names them.
@@ -45,7 +45,7 @@ impl Sets<'_> {
     pub(super) fn elements(&self, right: &Value) -> Option<Vec<Value>> {
         if let Some(name) = right.as_str().and_then(|text| text.strip_prefix('@')) {
             let is_it = |set: &&&Value| {
-                super::table(set).as_deref() == Some(self.table) && word(set, "name") == Some(name)
+                table(set).as_deref() == Some(self.table) && word(set, "name") == Some(name)
             };
             let set = self.all.iter().find(is_it)?;
             let elements = set.get("elem").and_then(Value::as_array);
@@ -203,14 +203,6 @@ pub(super) fn key(left: &Value) -> Option<String> {
         }
         _ => return None,
     })
-}
-
-pub(super) fn text(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) if !text.starts_with('@') => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
 }
 
 fn ports(value: &Value) -> Option<(u16, u16)> {

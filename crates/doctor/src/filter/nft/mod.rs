@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
+mod json;
 mod matches;
 mod shown;
 
 use super::{Base, Chain, Rule, Ruleset, Test, Verdict};
+use json::{table, word};
 use matches::{Sets, needs, unknown};
 use shown::{key, match_text, shown, verdict_text};
 
@@ -30,16 +32,6 @@ pub fn nft(text: &str) -> Option<Ruleset> {
         }
     }
     Some(Ruleset { chains })
-}
-
-fn word<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
-    object.get(key)?.as_str()
-}
-
-fn table(object: &Value) -> Option<String> {
-    let (family, name) = (word(object, "family")?, word(object, "table")?);
-    let is_for_ip = matches!(family, "ip" | "ip6" | "inet" | "netdev");
-    is_for_ip.then(|| format!("{family} {name}"))
 }
 
 /// Whether a table of the dump has flags.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{matches::text, word};
+use super::json::{text, word};
 
 pub(super) fn verdict_text(kind: &str, value: &Value) -> String {
     match word(value, "target") {
