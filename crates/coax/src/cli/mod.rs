@@ -69,10 +69,9 @@ pub struct Cli {
 
 /// The verbs. A comment of one is its whole description; an `about` leaves the longer one of its arguments.
 #[derive(Debug, Subcommand)]
+#[expect(missing_docs, reason = "an `about` says what the verb does")]
 pub enum Command {
-    #[command(
-        about = "Share folders with DOS, Windows for Workgroups, 9x, NT, OS/2, consoles, scanners"
-    )]
+    #[command(about = "Share folders with DOS, Windows 3.11 to XP, OS/2, consoles, scanners")]
     Serve(Box<serve::ServeArgs>),
     /// Show the clients and open files of a server on this machine, or disconnect a client
     Status(Box<status::StatusArgs>),
@@ -120,9 +119,7 @@ pub enum Command {
     Decode(decode::DecodeArgs),
     /// Play the client side of a capture against a server and compare the answers
     Replay(replay::ReplayArgs),
-    #[command(
-        about = "Serve the web page to browsers on this machine: explain, lab and decode without a terminal"
-    )]
+    #[command(about = "Serve the web page on this machine: explain, lab and decode in a browser")]
     Web(web::WebArgs),
     #[command(about = "Demonstrate all commands on this machine in under a minute")]
     Tour(tour::TourArgs),
