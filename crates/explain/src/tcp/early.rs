@@ -33,7 +33,7 @@ impl EarlyPieces {
         self.pieces.first_key_value().map(|(start, _)| *start)
     }
 
-    /// Whether there are so many that nothing will come before them any more.
+    /// Whether the pieces exceed a limit, so that the hole before them counts as lost.
     pub(super) fn is_overfull(&self) -> bool {
         self.pieces.len() > MOST || self.bytes >= MOST_BYTES
     }

@@ -1,5 +1,7 @@
 //! Formats sizes, rates and times: 1 MB is 10^6 bytes, and rates are in MB/s and Mbit/s.
 
+pub use coax_decode::harmless_json;
+use coax_decode::is_harmful;
 use coax_explain::report::Quality;
 use coax_wire::time::Span;
 
@@ -82,33 +84,11 @@ pub(super) fn many(count: u64, one: &str) -> String {
     }
 }
 
-/// Replaces characters of an untrusted name by question marks if a terminal may obey them, or if they show a name as another one.
+/// Replaces the harmful characters of an untrusted name by question marks (html/dom.js replaces the same ones).
 pub fn harmless(name: &str) -> String {
     name.chars()
         .map(|c| if is_harmful(c) { '?' } else { c })
         .collect()
-}
-
-/// Escapes the same characters in the text of a JSON value. There they occur in strings only, except its own line ends.
-pub fn harmless_json(text: String) -> String {
-    let is_raw = |c: char| is_harmful(c) && c != '\n';
-    if !text.contains(is_raw) {
-        return text;
-    }
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match is_raw(c) {
-            true => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            false => out.push(c),
-        }
-    }
-    out
-}
-
-/// Control characters, characters without width, and those that end a line or turn the direction of writing (html/dom.js has the same).
-fn is_harmful(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 /// The first unsupported link type of a capture (tcpdump.org/linktypes.html).

@@ -293,29 +293,7 @@ fn time(at: Timestamp) -> String {
 fn finished(line: &impl Serialize) -> Box<[u8]> {
     // these objects have no maps with other keys than text, so this does not fail
     let text = serde_json::to_string(line).unwrap_or_default();
-    let mut text = harmless(text);
+    let mut text = coax_decode::harmless_json(text);
     text.push('\n');
     text.into_bytes().into_boxed_slice()
-}
-
-/// Escapes what JSON may contain as it is but a terminal or another program may obey: control characters above U+001F, line
-/// separators, and marks that change the direction of writing. They occur in strings only.
-fn harmless(text: String) -> String {
-    if !text.contains(is_harmful) {
-        return text;
-    }
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match is_harmful(c) {
-            true => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            false => out.push(c),
-        }
-    }
-    out
-}
-
-fn is_harmful(c: char) -> bool {
-    let directs =
-        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || directs || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
 }

@@ -12,6 +12,7 @@ use crate::{
     files::{OpenFile, OpenKind},
     names::{attributes::Attributes, path::Wildcards},
     ops::{
+        attributes::Facts,
         eas::{self, Owned},
         metadata::{READ_EA, Subject, Through},
         print,
@@ -138,32 +139,22 @@ fn ea_data(
 
 fn fixed_data(call: &Call<'_>, level: Level, subject: &Subject) -> Result<Vec<u8>> {
     let facts = &subject.facts;
-    let time = |time: FsTime| FileTime::from_unix_ns(time.0);
     let through = subject.open.as_ref();
     let alt_name = match level {
         Level::AltName => utf16::encode(&subject.short_name(call)?),
         _ => Vec::new(),
     };
     let info = FileInfo {
-        dos_times: dos_times(call, facts),
-        created: time(facts.created),
-        accessed: time(facts.stat.accessed),
-        modified: time(facts.stat.modified),
-        changed: time(facts.stat.changed),
-        dos_attributes: facts.attributes.to_smb(),
-        attributes: facts.attributes.to_ext(),
-        allocation: facts.allocation(),
-        size: facts.size(),
         links: links(subject),
         delete_pending: subject.delete_pending,
         directory: facts.is_directory(),
-        index: facts.stat.id.inode,
         ea_size: ea_size(call, level, subject)?,
         access: through.map_or(0, |through| through.access),
         position: through.map_or(0, |through| through.position),
         mode: through.map_or(0, |through| through.mode),
         name: &utf16::encode(&subject.client_path()),
         alt_name: &alt_name,
+        ..of_facts(call, facts)
     };
     let mut out = Writer::default();
     info.emit(level, &mut out);
@@ -205,9 +196,22 @@ fn job_data(call: &Call<'_>, opened: &OpenFile, job: &Job, level: Level) -> Resu
         }
         _ => {}
     }
-    let time = |time: FsTime| FileTime::from_unix_ns(time.0);
     let info = FileInfo {
-        dos_times: dos_times(call, &facts),
+        links: u32::from(!job.is_cancelled()),
+        delete_pending: job.is_cancelled(),
+        access: opened.access,
+        name: &utf16::encode(&alloc::format!("\\{}", job.name())),
+        ..of_facts(call, &facts)
+    };
+    info.emit(level, &mut out);
+    Ok(out.into_vec())
+}
+
+/// Times, attributes, sizes and number of a file.
+fn of_facts(call: &Call<'_>, facts: &Facts) -> FileInfo<'static> {
+    let time = |time: FsTime| FileTime::from_unix_ns(time.0);
+    FileInfo {
+        dos_times: dos_times(call, facts),
         created: time(facts.created),
         accessed: time(facts.stat.accessed),
         modified: time(facts.stat.modified),
@@ -216,15 +220,9 @@ fn job_data(call: &Call<'_>, opened: &OpenFile, job: &Job, level: Level) -> Resu
         attributes: facts.attributes.to_ext(),
         allocation: facts.allocation(),
         size: facts.size(),
-        links: u32::from(!job.is_cancelled()),
-        delete_pending: job.is_cancelled(),
         index: facts.stat.id.inode,
-        access: opened.access,
-        name: &utf16::encode(&alloc::format!("\\{}", job.name())),
         ..FileInfo::default()
-    };
-    info.emit(level, &mut out);
-    Ok(out.into_vec())
+    }
 }
 
 /// File information of named pipes, as NT reports it.

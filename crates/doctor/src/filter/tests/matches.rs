@@ -248,6 +248,10 @@ fn verdict_maps_by_name_and_in_place() {
         assert_eq!(dropped_by(&rules, "tcp", 139), on_139, "{map}");
         assert_eq!(dropped_by(&rules, "tcp", 445), on_445, "{map}");
     }
+}
+
+#[test]
+fn maps_that_are_absent_or_malformed_are_not_understood() {
     for unclear in [
         vmap(PORT, r#""@absent""#),
         rule("==", PORT, r#""@absent""#, "drop"),
@@ -375,6 +379,11 @@ fn rules_of_each_family_are_for_its_packets() {
         assert_eq!(!becomes(&rules, &four).is_empty(), on_four, "{rule}");
         assert_eq!(!becomes(&rules, &six).is_empty(), on_six, "{rule}");
     }
+}
+
+#[test]
+fn chains_and_programs_of_one_family_do_not_see_the_other() {
+    let (four, six) = (packet("tcp", 445), over_ipv6(445));
     let closed = r#"{"nftables": [{"chain": {"family": "ip6", "table": "f", "name": "i", "type": "filter", "hook": "input", "policy": "drop"}}]}"#;
     let closed = nft(closed).unwrap();
     assert_eq!(
