@@ -299,9 +299,17 @@ pub fn advise_operation(capture: &Capture, operation: &Operation) -> Vec<Advice>
     let Some(connection) = capture.connections.get(operation.connection) else {
         return Vec::new();
     };
-    let facts = facts_of(connection, operation);
+    // a print job may wait for its open and for its close: each can be shortened
+    let facts: Vec<Facts> = match operation.waits.is_empty() {
+        true => vec![facts_of(connection, operation, None)],
+        false => operation
+            .waits
+            .iter()
+            .map(|wait| facts_of(connection, operation, Some(wait)))
+            .collect(),
+    };
     let told = |entry: &Entry| {
-        let advice = entry.for_operation(&facts)?;
+        let advice = facts.iter().find_map(|facts| entry.for_operation(facts))?;
         Some(Found {
             share: advice.share,
             asked: entry.when.len(),

@@ -1,10 +1,14 @@
 //! Facts of slow operations.
 
 use super::facts::Facts;
-use crate::report::{Connection, Operation, OperationKind};
+use crate::report::{Connection, LongestWait, Operation, OperationKind};
 
-/// What is known of an operation and its connection.
-pub(super) fn facts_of(connection: &Connection, operation: &Operation) -> Facts {
+/// What is known of an operation, of one of its long waits, and of its connection.
+pub(super) fn facts_of(
+    connection: &Connection,
+    operation: &Operation,
+    wait: Option<&LongestWait>,
+) -> Facts {
     let mut facts = Facts::of_connection(connection);
     let (first, last) = operation.frames;
     let frames = [first, last];
@@ -19,7 +23,7 @@ pub(super) fn facts_of(connection: &Connection, operation: &Operation) -> Facts 
         let each = operation.names as f64 / operation.requests.max(1) as f64;
         facts.set("operation.names-each", each);
     }
-    if let Some(longest) = &operation.longest {
+    if let Some(longest) = wait {
         let frame = [longest.frame];
         facts.seen("operation.command", &*longest.command, frame);
         facts.seen("operation.longest-ms", longest.span.0 as f64 / 1e6, frame);

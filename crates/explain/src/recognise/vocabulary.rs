@@ -150,8 +150,8 @@ const WORDS: &[Word] = words! {
     Number "operation.refused" "those that were refused";
     Number "operation.names" "names that a listing brought";
     Number "operation.names-each" "the same for each request";
-    Text "operation.command" "the command of its request that was answered last of all, by time";
-    Number "operation.longest-ms" "how long the answer to that took, ms";
+    Text "operation.command" "the command of its slowest request, or of another that took 0.5 s or more";
+    Number "operation.longest-ms" "how long the answer to this request took, ms";
     Flag "operation.holder" "the capture shows the client that it waited for";
     Flag "operation.given-back" "that client gave its oplock back";
 };

@@ -92,8 +92,8 @@ pub struct Operation {
     pub bytes: u64,
     /// Whether it ended before the capture or the connection did.
     pub is_answered: bool,
-    /// Of its requests the one whose answer took longest.
-    pub longest: Option<LongestWait>,
+    /// Of its requests the one whose answer took longest, then the longest of each other command that took at least 0.5 s.
+    pub waits: Vec<LongestWait>,
     /// What its time was spent on. It adds up to [`Self::wall`].
     pub account: Account,
     /// What it waited for most.
@@ -102,7 +102,7 @@ pub struct Operation {
     pub holder: Option<Holder>,
 }
 
-/// The request of an operation whose answer took longest.
+/// A request of an operation whose answer took long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LongestWait {
     /// The command, and a transaction's function.

@@ -342,7 +342,7 @@ impl Operations {
             names,
             bytes,
             is_answered,
-            longest: stretch.longest(),
+            waits: stretch.waits(SLOW),
             account: stretch.account,
             reason: reason.unwrap_or(cause),
             holder: None,

@@ -6,6 +6,9 @@ use coax_wire::time::Span;
 use super::{files::Mark, name::Name};
 use crate::{report::LongestWait, session::Moment};
 
+/// Commands of which an operation keeps the longest wait.
+const MOST_WAITS: usize = 4;
+
 /// A request and its answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
@@ -23,7 +26,8 @@ pub(super) struct Stretch {
     pub(super) account: Account,
     pub(super) requests: u64,
     pub(super) refused: u64,
-    longest: Option<(Name, Span, u64)>,
+    /// The longest wait of each command, the longest first.
+    waits: Vec<(Name, Span, u64)>,
 }
 
 impl Stretch {
@@ -35,7 +39,7 @@ impl Stretch {
             account: Account::default(),
             requests: 0,
             refused: 0,
-            longest: None,
+            waits: Vec::new(),
         }
     }
 
@@ -57,10 +61,27 @@ impl Stretch {
         self.go_on_to(exchange.end, &from);
         self.requests += 1;
         self.refused += u64::from(exchange.refused);
+        self.note_wait(exchange);
+    }
+
+    fn note_wait(&mut self, exchange: &Exchange) {
+        let name = exchange.name;
         let span = exchange.end.moment.at - exchange.begin.moment.at;
-        if self.longest.is_none_or(|(_, longest, _)| span > longest) {
-            self.longest = Some((exchange.name, span, exchange.end.moment.frame));
+        let known = self.waits.iter().position(|&(known, ..)| known == name);
+        if let Some(place) = known {
+            if self
+                .waits
+                .get(place)
+                .is_some_and(|&(_, most, _)| most >= span)
+            {
+                return;
+            }
+            self.waits.remove(place);
         }
+        let place = self.waits.partition_point(|&(_, more, _)| more >= span);
+        let frame = exchange.end.moment.frame;
+        self.waits.insert(place, (name, span, frame));
+        self.waits.truncate(MOST_WAITS);
     }
 
     /// Lasts at least until `end`.
@@ -83,13 +104,15 @@ impl Stretch {
         self.account.total()
     }
 
-    /// The exchange that took longest.
-    pub(super) fn longest(&self) -> Option<LongestWait> {
-        let (name, span, frame) = self.longest?;
-        Some(LongestWait {
+    /// The exchange that took longest, and those of other commands that took at least `least`.
+    pub(super) fn waits(&self, least: Span) -> Vec<LongestWait> {
+        let told = |&(name, span, frame): &(Name, Span, u64)| LongestWait {
             command: name.told(),
             span,
             frame,
-        })
+        };
+        let is_long = |&(place, wait): &(usize, &(Name, Span, u64))| place == 0 || wait.1 >= least;
+        let waits = self.waits.iter().enumerate().filter(is_long);
+        waits.map(|(_, wait)| told(wait)).collect()
     }
 }

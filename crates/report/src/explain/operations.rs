@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use coax_explain::{
     Advice, Cause,
     recognise::advise_operation,
-    report::{Capture, Connection, Operation, OperationKind, Reason},
+    report::{Capture, Connection, LongestWait, Operation, OperationKind, Reason},
 };
 use coax_wire::time::{Span, Time};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub(super) fn longest(capture: &Capture) -> Option<&Operation> {
 /// Whether somebody certainly waited: not for a user who typed a password, nor for a call of a pipe that may wait for an event.
 fn is_wait(operation: &Operation) -> bool {
     const PIPE: &str = "TRANSACTION TRANSACT_NMPIPE";
-    let command = operation.longest.as_ref().map(|it| &*it.command);
+    let command = operation.waits.first().map(|it| &*it.command);
     operation.reason != Reason::Cause(Cause::ClientThink) && command != Some(PIPE)
 }
 
@@ -81,7 +81,7 @@ fn what(capture: &Capture, operation: &Operation) -> String {
             format!("{client} was asked to give back its oplock on {file}, which")
         }
         _ => {
-            let command = operation.longest.as_ref();
+            let command = operation.waits.first();
             let command = command.map_or("A request", |longest| &longest.command);
             name.map_or(command.to_owned(), |name| format!("{command} of {name}"))
         }
@@ -125,19 +125,22 @@ fn because(capture: &Capture, operation: &Operation) -> String {
     }
 }
 
-/// The request that was answered last, if the operation has several.
+/// The requests that were answered slowly, if the operation has several.
 fn slowest(operation: &Operation) -> String {
-    let longest = operation
-        .longest
-        .as_ref()
-        .filter(|_| operation.requests > 1);
-    longest.map_or(String::new(), |longest| {
-        let (command, span) = (&longest.command, time(longest.span));
-        format!(
-            "; the longest wait was for {command} ({span}, frame {})",
-            longest.frame
-        )
-    })
+    let told = |wait: &LongestWait| {
+        let (command, span) = (&wait.command, time(wait.span));
+        format!("{command} ({span}, frame {})", wait.frame)
+    };
+    let waits: Vec<String> = operation.waits.iter().map(told).collect();
+    match &*waits {
+        _ if operation.requests < 2 => String::new(),
+        [] => String::new(),
+        [only] => format!("; the longest wait was for {only}"),
+        [others @ .., last] => format!(
+            "; the longest waits were for {} and {last}",
+            others.join(", ")
+        ),
+    }
 }
 
 fn oplock(capture: &Capture, operation: &Operation) -> String {
@@ -209,6 +212,14 @@ pub(super) fn section(out: &mut Paper, capture: &Capture) -> std::fmt::Result {
     }
 }
 
+fn wait_as_json(wait: &LongestWait) -> Value {
+    json!({
+        "command": wait.command,
+        "response_s": seconds(wait.span),
+        "frame": wait.frame,
+    })
+}
+
 /// All as JSON.
 pub(super) fn as_json(capture: &Capture) -> Vec<Value> {
     let one = |one: &Operation| {
@@ -234,11 +245,8 @@ pub(super) fn as_json(capture: &Capture) -> Vec<Value> {
             "answered": one.is_answered,
             "reason": one.reason.name(),
             "verdict": verdict(capture, one),
-            "longest": one.longest.as_ref().map(|it| json!({
-                "command": it.command,
-                "response_s": seconds(it.span),
-                "frame": it.frame,
-            })),
+            "longest": one.waits.first().map(wait_as_json),
+            "waits": one.waits.iter().map(wait_as_json).collect::<Vec<_>>(),
             "holder": one.holder.map(|it| json!({
                 "connection": it.connection,
                 "frame": it.frame,
