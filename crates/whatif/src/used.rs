@@ -133,7 +133,7 @@ pub(crate) fn of(connection: &Connection, copy: &Copy, client: Option<&str>) -> 
         is_serial: by.at_once == 1,
         is_modern,
         windows,
-        repeats_limit: client.is_none() && repeats_limit(smb),
+        repeats_limit: client.is_none() && repeats_limit(smb, copy.direction),
         is_bulk: false,
     })
 }
@@ -282,11 +282,16 @@ fn dialect(sets: &mut Vec<Set>, connection: &Connection, smb: &Smb, is_known_cli
     }
 }
 
-/// Whether a client has the largest message that the server announced before it, and that is less than clients usually have.
-fn repeats_limit(smb: &Smb) -> bool {
+/// Whether a client has the largest message that the server announced before it, and that is no more than clients usually have. Of
+/// reads jcifs 1.3 announces nothing: their limit is 60,416 (`SmbConstants.java`, `DEFAULT_RCV_BUF_SIZE`).
+fn repeats_limit(smb: &Smb, direction: Direction) -> bool {
     let server = smb.server_max_buffer.map(u64::from);
-    smb.client_max_buffer == smb.server_max_buffer
-        && server.is_some_and(|server| server < USUAL_CLIENT_BUFFER)
+    let is_echo = smb.client_max_buffer == smb.server_max_buffer;
+    let usual = |server| match direction {
+        Direction::ToServer => server <= USUAL_CLIENT_BUFFER,
+        Direction::ToClient => server < USUAL_CLIENT_BUFFER,
+    };
+    is_echo && server.is_some_and(usual)
 }
 
 /// Buffers as they were agreed on, but at least what was used needs. An unknown client that announces what the server

@@ -8,9 +8,13 @@ use crate::common::{self, longest, made};
 
 /// Reads over 10 ms by a client that has messages of `own` bytes, from a server that has those of `server` bytes.
 fn reads(own: i64, server: i64) -> Vec<(String, Value)> {
+    transfers("to-client", own, server)
+}
+
+fn transfers(direction: &str, own: i64, server: i64) -> Vec<(String, Value)> {
     let text = format!(
         r#"
-        "direction" = "to-client"
+        "direction" = "{direction}"
         "size" = 400000
         "client.profile" = "modern"
         "client.stack" = "linux"
@@ -18,6 +22,9 @@ fn reads(own: i64, server: i64) -> Vec<(String, Value)> {
         "client.profile.read.block" = "buffer"
         "client.profile.read.headroom" = 70
         "client.profile.read.in-flight" = 1
+        "client.profile.write.block" = "buffer"
+        "client.profile.write.headroom" = 70
+        "client.profile.write.in-flight" = 1
         "client.profile.buffers.announced" = {own}
         "client.profile.buffers.request" = {own}
         "server.config.max_buffer" = {server}
@@ -51,5 +58,30 @@ fn larger_requests_of_a_client_that_repeats_the_servers_limit_may_be_limited_by_
             "{said:?}: {large} {usual}"
         );
         assert!((said.mid / usual - 1.0).abs() < 0.1, "{said:?}: {usual}");
+    }
+}
+
+#[test]
+fn writes_of_a_client_whose_limit_is_the_servers_default_may_stay_as_they_are() {
+    // jcifs 1.3 has 16,644 bytes of its own (SmbConstants.java, DEFAULT_SND_BUF_SIZE), which is also smbd's default; jcifs-ng has 65,535
+    const DEFAULT: i64 = 16_644;
+    let larger = vec![(
+        "server.config.max_buffer".to_owned(),
+        Value::Integer(65_535),
+    )];
+    for tap in [Tap::Client, Tap::Server] {
+        let slow = made("default", &transfers("to-server", DEFAULT, DEFAULT), tap);
+        let model = Model::calibrate(&slow, longest(&slow), None);
+        let said = model.and_then(|model| model.predict(&larger));
+        let said = said.unwrap_or_else(|why| panic!("{why}"));
+        let [kept, large] = [DEFAULT, 65_535].map(|own| {
+            let changed = made("changed", &transfers("to-server", own, 65_535), tap);
+            longest(&changed).wall.0 as f64 / 1e9
+        });
+        assert!(large < kept / 1.5, "{large} {kept}");
+        assert!(
+            said.low <= large && kept <= said.high,
+            "{said:?}: {large} {kept}"
+        );
     }
 }
