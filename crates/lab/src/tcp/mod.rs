@@ -12,6 +12,7 @@ mod cubic;
 mod hystart;
 mod input;
 mod rack;
+mod ranges;
 mod receive;
 mod reduction;
 mod rto;

@@ -2,7 +2,10 @@
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
-use super::params::{AckRule, StackParams};
+use super::{
+    params::{AckRule, StackParams},
+    ranges::Ranges,
+};
 use crate::{
     payload::{Buffer, Payload},
     segment::Segment,
@@ -30,6 +33,8 @@ pub(super) struct Receiver {
     /// The peer has closed its direction.
     pub(super) finished: bool,
     early: BTreeMap<u64, Payload>,
+    /// What `early` covers.
+    early_ranges: Ranges,
     /// The latest range received out of order, reported first (RFC 2018 4).
     latest_early: u64,
     fin_at: Option<u64>,
@@ -117,21 +122,14 @@ impl Receiver {
 
     /// Ranges received out of order, the latest first (RFC 2018 4).
     pub(super) fn sack_ranges(&self, most: usize) -> Vec<(u64, u64)> {
-        let mut ranges: Vec<(u64, u64)> = Vec::new();
-        for (start, payload) in &self.early {
-            let end = start.saturating_add(payload.len());
-            match ranges.last_mut() {
-                Some(last) if last.1 >= *start => last.1 = last.1.max(end),
-                _ => ranges.push((*start, end)),
-            }
+        let mut ranges: Vec<(u64, u64)> = self.early_ranges.iter().take(most).collect();
+        let Some(latest) = self.early_ranges.around(self.latest_early) else {
+            return ranges;
+        };
+        match ranges.iter().position(|range| *range == latest) {
+            Some(at) => ranges.swap(0, at),
+            None => ranges.iter_mut().take(1).for_each(|first| *first = latest),
         }
-        let latest = ranges
-            .iter()
-            .position(|(from, to)| (*from..*to).contains(&self.latest_early));
-        if let Some(at) = latest {
-            ranges.swap(0, at);
-        }
-        ranges.truncate(most);
         ranges
     }
 
@@ -144,9 +142,25 @@ impl Receiver {
         let inside = segment.seq.saturating_add(segment.payload.len()) <= self.edge;
         if params.reassembly && inside && !segment.payload.is_empty() {
             self.latest_early = segment.seq;
-            self.early.insert(segment.seq, segment.payload.clone());
+            self.insert_early(segment.seq, segment.payload.clone());
         }
         Reply::Now
+    }
+
+    fn insert_early(&mut self, seq: u64, payload: Payload) {
+        let end = seq.saturating_add(payload.len());
+        let replaced = self.early.insert(seq, payload);
+        let old_end = replaced.map_or(seq, |old| seq.saturating_add(old.len()));
+        if old_end <= end {
+            self.early_ranges.insert(seq, end);
+            return;
+        }
+        // the segment that is replaced was longer: what it alone covered is no longer there
+        let covered = self.early_ranges.take_around(seq).unwrap_or_default();
+        for (start, payload) in self.early.range(covered.0..covered.1) {
+            let end = start.saturating_add(payload.len());
+            self.early_ranges.insert(*start, end);
+        }
     }
 
     fn count_good(&mut self, params: &StackParams) {
@@ -176,11 +190,12 @@ impl Receiver {
     fn join_early(&mut self) {
         while let Some(entry) = self.early.first_entry() {
             if *entry.key() > self.next {
-                return;
+                break;
             }
             let (start, payload) = entry.remove_entry();
             self.accept(payload.skip(self.next.saturating_sub(start)));
         }
+        self.early_ranges.remove_below(self.next);
     }
 
     fn see_fin(&mut self) {
@@ -203,6 +218,8 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn segment(seq: u64, len: u64) -> Segment {
@@ -302,5 +319,46 @@ mod tests {
             receiver.take(&segment(i, 1), &params, 1460);
         }
         assert!(receiver.window(&params, 1460) > 60_000);
+    }
+
+    /// The ranges joined anew from everything that arrived early.
+    fn ranges_of_early(receiver: &Receiver, most: usize) -> Vec<(u64, u64)> {
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for (start, payload) in &receiver.early {
+            let end = start + payload.len();
+            match ranges.last_mut() {
+                Some(last) if last.1 >= *start => last.1 = last.1.max(end),
+                _ => ranges.push((*start, end)),
+            }
+        }
+        let latest = receiver.latest_early;
+        let place = ranges
+            .iter()
+            .position(|(from, to)| (*from..*to).contains(&latest));
+        if let Some(place) = place {
+            ranges.swap(0, place);
+        }
+        ranges.truncate(most);
+        ranges
+    }
+
+    proptest! {
+        #[test]
+        fn sack_reports_what_arrived_early_whatever_arrives(
+            segments in proptest::collection::vec((0_u64..40, 0_u64..6), 0..80),
+        ) {
+            let params = StackParams::default();
+            let mut receiver = receiver(&params);
+            for (place, len) in segments {
+                // the same place may come again with less, with more, or with an overlap
+                receiver.take(&segment(place * 2, len), &params, 1460);
+                for most in 0..5 {
+                    prop_assert_eq!(
+                        receiver.sack_ranges(most),
+                        ranges_of_early(&receiver, most)
+                    );
+                }
+            }
+        }
     }
 }

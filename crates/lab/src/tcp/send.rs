@@ -1,8 +1,11 @@
 //! The sender: decides what can be sent, and what blocks the rest.
 
 mod repair;
+#[cfg(test)]
+#[allow(clippy::indexing_slicing)]
+mod tests;
 
-use alloc::{collections::VecDeque, vec::Vec};
+use alloc::collections::VecDeque;
 
 use coax_wire::time::Time;
 
@@ -11,6 +14,7 @@ use super::{
     hystart::HyStart,
     params::{CongestionControl, Nagle, Push, StackParams},
     rack::Scoreboard,
+    ranges::Ranges,
 };
 use crate::{
     cause::Cause,
@@ -90,7 +94,8 @@ pub(super) struct Sender {
     /// End of the window probe's byte.
     probed: Option<u64>,
     pub(super) retries: u32,
-    pub(super) sacked: Vec<(u64, u64)>,
+    /// What SACK reported above `una`.
+    pub(super) sacked: Ranges,
     /// Holes below this were retransmitted.
     pub(super) resent: u64,
     pub(super) last_sent: Time,
@@ -127,7 +132,7 @@ impl Sender {
             duplicates: 0,
             probed: None,
             retries: 0,
-            sacked: Vec::new(),
+            sacked: Ranges::default(),
             resent: 0,
             last_sent: Time(0),
             board: Scoreboard::default(),
@@ -176,7 +181,7 @@ impl Sender {
         while self.write_ends.front().is_some_and(|end| *end <= ack) {
             self.write_ends.pop_front();
         }
-        self.sacked.retain(|(_, to)| *to > ack);
+        self.sacked.remove_below(ack);
     }
 
     /// Records SACK ranges.
@@ -185,16 +190,8 @@ impl Sender {
             if *to <= self.una || *to > self.max {
                 continue;
             }
-            self.sacked.push((*from, *to));
+            self.sacked.insert((*from).max(self.una), *to);
         }
-        self.sacked.sort_unstable();
-        self.sacked.dedup_by(|later, kept| {
-            let joins = later.0 <= kept.1;
-            if joins {
-                kept.1 = kept.1.max(later.1);
-            }
-            joins
-        });
     }
 
     /// The next data to send, or what blocks it; `Ok(None)` if there is none.
@@ -228,11 +225,10 @@ impl Sender {
                 Push::Never => false,
                 Push::Always => true,
                 Push::BufferEmpty => end == self.end(),
-                Push::WriteEnd => self
-                    .write_ends
-                    .iter()
-                    .take_while(|e| **e <= end)
-                    .any(|e| *e > choice.seq),
+                Push::WriteEnd => {
+                    let next = self.write_ends.partition_point(|e| *e <= choice.seq);
+                    self.write_ends.get(next).is_some_and(|e| *e <= end)
+                }
             }
     }
 
@@ -283,8 +279,7 @@ impl Sender {
             return None;
         };
         let from = self.resent.max(self.una);
-        let index = self.sacked.iter().position(|(_, to)| *to > from)?;
-        let (start, end) = self.sacked.get(index).copied()?;
+        let (start, end) = self.sacked.first_above(from)?;
         if from >= start {
             self.resent = end;
             return self.next_hole();
@@ -303,37 +298,26 @@ impl Sender {
     }
 
     /// Bytes in flight according to SACK: without delivered ranges, and without holes that were not retransmitted.
-    fn pipe(&self) -> u64 {
-        let Some((_, highest)) = self.sacked.last() else {
+    fn pipe(&mut self) -> u64 {
+        let Some(highest) = self.sacked.highest() else {
             return self.flight();
         };
-        let sacked: u64 = self
-            .sacked
-            .iter()
-            .map(|(from, to)| to.saturating_sub(*from.max(&self.una)))
-            .sum();
         let from = self.resent.max(self.una);
-        let arrived_above: u64 = self
-            .sacked
-            .iter()
-            .map(|(start, end)| end.saturating_sub((*start).max(from)))
-            .sum();
-        let lost = highest.saturating_sub(from).saturating_sub(arrived_above);
-        self.flight().saturating_sub(sacked).saturating_sub(lost)
+        let arrived = self.sacked.bytes_below(from);
+        let arrived_or_lost = highest.saturating_sub(from);
+        self.flight()
+            .saturating_sub(arrived)
+            .saturating_sub(arrived_or_lost)
     }
 
     /// Bytes of the flight that do not count against the congestion window: data delivered out of order, and lost data
     /// during SACK-based recovery. After a timeout, everything is sent again from the oldest byte (RFC 2018 8): then
     /// SACK ranges beyond `next` do not belong to the flight, and no byte below it is known to be lost.
-    fn gone(&self) -> u64 {
+    fn gone(&mut self) -> u64 {
         if self.next >= self.max && !matches!(self.recovery, Some((Sent::Timeout, _))) {
             return self.flight().saturating_sub(self.pipe());
         }
-        let arrived = self.sacked.iter().map(|(from, to)| {
-            let to = (*to).min(self.next);
-            to.saturating_sub((*from).max(self.una))
-        });
-        arrived.sum()
+        self.sacked.bytes_below(self.next)
     }
 
     /// New data after the last transmission.
@@ -375,7 +359,7 @@ impl Sender {
     }
 
     /// Number of further bytes that may be sent, and what limits it.
-    fn usable(&self, params: &StackParams) -> (u64, Blocked) {
+    fn usable(&mut self, params: &StackParams) -> (u64, Blocked) {
         let buffer = match params.send_buffer {
             0 => u64::MAX,
             limit => u64::from(limit),
