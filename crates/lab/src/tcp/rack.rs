@@ -2,9 +2,14 @@
 //!
 //! Not modelled: tail loss probes, and reordering windows that grow with duplicate selective ACKs.
 
-use alloc::collections::VecDeque;
+#[cfg(test)]
+mod plain;
+
+use alloc::collections::{BTreeSet, VecDeque};
 
 use coax_wire::time::{Span, Time};
+
+use super::ranges::Ranges;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
@@ -39,9 +44,15 @@ pub(super) struct AckInfo {
 #[derive(Clone, Debug)]
 pub(super) struct Scoreboard {
     records: VecDeque<Record>,
+    /// Bytes in flight.
     out: u64,
-    lost: u32,
+    /// Send time and end of each segment in flight.
+    in_flight: BTreeSet<(Time, u64)>,
+    /// The ends of lost segments.
+    lost: BTreeSet<u64>,
     arrived: u32,
+    /// What the arrived segments cover.
+    arrived_ranges: Ranges,
     /// Send time and end of the most recently sent delivered segment (`RACK.xmit_ts`, `RACK.end_seq`).
     newest: (Time, u64),
     /// Its round-trip time (`RACK.rtt`).
@@ -57,8 +68,10 @@ impl Default for Scoreboard {
         Self {
             records: VecDeque::new(),
             out: 0,
-            lost: 0,
+            in_flight: BTreeSet::new(),
+            lost: BTreeSet::new(),
             arrived: 0,
+            arrived_ranges: Ranges::default(),
             newest: (Time(0), 0),
             round: 0,
             least_round: u64::MAX,
@@ -75,20 +88,15 @@ impl Scoreboard {
     }
 
     /// Whether a lost segment was not retransmitted yet.
-    pub(super) const fn has_lost(&self) -> bool {
-        self.lost > 0
+    pub(super) fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
     }
 
     /// Start and end of the first lost segment.
     pub(super) fn first_lost(&self) -> Option<(u64, u64)> {
-        if self.lost == 0 {
-            return None;
-        }
-        let lost = self
-            .records
-            .iter()
-            .find(|record| record.fate == Fate::Lost)?;
-        Some((lost.seq, lost.end))
+        let end = *self.lost.first()?;
+        let record = self.records.get(self.ending_at_or_above(end))?;
+        Some((record.seq, record.end))
     }
 
     /// Records the transmission or retransmission of a segment.
@@ -102,18 +110,26 @@ impl Scoreboard {
                 fate: Fate::Out,
             });
             self.out = self.out.saturating_add(end.saturating_sub(seq));
+            self.in_flight.insert((now, end));
             return;
         }
-        let at = self.records.partition_point(|record| record.end <= seq);
+        let at = self.ending_at_or_above(seq.saturating_add(1));
         if let Some(record) = self.records.get_mut(at) {
+            let before = record.at;
             (record.at, record.again) = (now, true);
-            if record.fate == Fate::Lost {
-                record.fate = Fate::Out;
-                self.lost = self.lost.saturating_sub(1);
-                self.out = self
-                    .out
-                    .saturating_add(record.end.saturating_sub(record.seq));
+            match record.fate {
+                Fate::Arrived => return,
+                Fate::Out => {
+                    self.in_flight.remove(&(before, record.end));
+                }
+                Fate::Lost => {
+                    record.fate = Fate::Out;
+                    self.lost.remove(&record.end);
+                    let len = record.end.saturating_sub(record.seq);
+                    self.out = self.out.saturating_add(len);
+                }
             }
+            self.in_flight.insert((now, record.end));
         }
     }
 
@@ -137,6 +153,7 @@ impl Scoreboard {
                 self.arrives(now, &record, &mut info);
             }
         }
+        self.arrived_ranges.remove_below(ack);
         for (from, to) in ranges {
             self.selected(now, *from, *to, &mut info);
         }
@@ -149,15 +166,25 @@ impl Scoreboard {
             if record.end > to {
                 break;
             }
-            at = at.saturating_add(1);
             if record.fate == Fate::Arrived {
+                // with all that arrived after it
+                let seq = record.seq;
+                let arrived = self.arrived_ranges.around(seq).unwrap_or((seq, to));
+                at = self.ending_at_or_above(arrived.1.saturating_add(1));
                 continue;
             }
+            at = at.saturating_add(1);
             let before = *record;
             record.fate = Fate::Arrived;
             self.arrived = self.arrived.saturating_add(1);
+            self.arrived_ranges.insert(before.seq, before.end);
             self.arrives(now, &before, info);
         }
+    }
+
+    /// The place of the first record that ends at `end` or above.
+    fn ending_at_or_above(&self, end: u64) -> usize {
+        self.records.partition_point(|record| record.end < end)
     }
 
     /// RFC 8985 6.2, steps 1 to 3.
@@ -165,8 +192,13 @@ impl Scoreboard {
         let len = record.end.saturating_sub(record.seq);
         info.delivered = info.delivered.saturating_add(len);
         match record.fate {
-            Fate::Out => self.out = self.out.saturating_sub(len),
-            Fate::Lost => self.lost = self.lost.saturating_sub(1),
+            Fate::Out => {
+                self.out = self.out.saturating_sub(len);
+                self.in_flight.remove(&(record.at, record.end));
+            }
+            Fate::Lost => {
+                self.lost.remove(&record.end);
+            }
             Fate::Arrived => {}
         }
         let round = now - record.at;
@@ -200,31 +232,30 @@ impl Scoreboard {
                 .saturating_add(self.reorder_window(repairing, duplicates)),
         );
         let mut found = false;
-        let mut next: Option<Time> = None;
-        for record in &mut self.records {
-            if record.fate != Fate::Out {
-                continue;
-            }
-            if (record.at, record.end) > self.newest {
-                if record.again {
-                    continue;
-                }
-                // all following segments were sent later
-                break;
-            }
-            let due = record.at + wait;
-            if due <= now {
-                record.fate = Fate::Lost;
-                found = true;
-                self.lost = self.lost.saturating_add(1);
-                self.out = self
-                    .out
-                    .saturating_sub(record.end.saturating_sub(record.seq));
-            } else {
-                next = Some(next.map_or(due, |next| next.max(due)));
-            }
+        while let Some(first) = self.oldest_due(now, wait).filter(|at| *at <= self.newest) {
+            self.lose(first);
+            found = true;
         }
-        (found, next)
+        let mut older = self.in_flight.range(..=self.newest);
+        (found, older.next_back().map(|(at, _)| *at + wait))
+    }
+
+    /// The segment in flight that was sent first, if that is at least `wait` ago.
+    fn oldest_due(&self, now: Time, wait: Span) -> Option<(Time, u64)> {
+        let first = self.in_flight.first().copied();
+        first.filter(|(at, _)| *at + wait <= now)
+    }
+
+    /// Marks a segment in flight as lost.
+    fn lose(&mut self, sent: (Time, u64)) {
+        self.in_flight.remove(&sent);
+        let place = self.ending_at_or_above(sent.1);
+        if let Some(record) = self.records.get_mut(place) {
+            record.fate = Fate::Lost;
+            self.lost.insert(record.end);
+            let len = record.end.saturating_sub(record.seq);
+            self.out = self.out.saturating_sub(len);
+        }
     }
 
     /// The reordering window (RFC 8985 6.2, step 4).
@@ -241,16 +272,13 @@ impl Scoreboard {
     /// 8985 6.3).
     pub(super) fn timed_out(&mut self, now: Time) {
         let wait = Span(self.round.saturating_add(self.reorder_window(false, 0)));
-        let mut first = true;
-        for record in &mut self.records {
-            if record.fate == Fate::Out && (first || record.at + wait <= now) {
-                record.fate = Fate::Lost;
-                self.lost = self.lost.saturating_add(1);
-                self.out = self
-                    .out
-                    .saturating_sub(record.end.saturating_sub(record.seq));
-            }
-            first = false;
+        let front = self.records.front();
+        let front = front.filter(|record| record.fate == Fate::Out);
+        if let Some(oldest) = front.map(|record| (record.at, record.end)) {
+            self.lose(oldest);
+        }
+        while let Some(sent) = self.oldest_due(now, wait) {
+            self.lose(sent);
         }
     }
 }
