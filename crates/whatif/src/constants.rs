@@ -139,6 +139,13 @@ pub(crate) const MAX_MODEL_BYTES: u64 = 4_000_000;
 /// Requests of a copy that are simulated; the rest is extrapolated.
 pub(crate) const MAX_MODEL_REQUESTS: u64 = 2_000;
 
+/// Segments of a copy that are simulated; the rest is extrapolated. 4 MB in segments of 536 bytes, the smallest usual ones (RFC 9293 3.7.1), have
+/// fewer.
+pub(crate) const MAX_MODEL_SEGMENTS: u64 = 8_000;
+
+/// The smallest segment of the lab's stacks, bytes.
+pub(crate) const MIN_SEGMENT: u64 = 64;
+
 /// A copy of fewer requests says too little.
 pub(crate) const MIN_REQUESTS: f64 = 2.0;
 

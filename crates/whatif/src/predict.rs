@@ -2,7 +2,7 @@
 
 use crate::constants::{
     FIRST_SEED, MAX_CAUSE_DIFFERENCE, MAX_MISS, MAX_MODEL_BYTES, MAX_MODEL_REQUESTS,
-    MAX_PAIRED_CHANGES, MIN_REQUESTS, MIN_UNCERTAINTY,
+    MAX_MODEL_SEGMENTS, MAX_PAIRED_CHANGES, MIN_REQUESTS, MIN_SEGMENT, MIN_UNCERTAINTY,
 };
 use std::sync::{Arc, atomic::Ordering};
 
@@ -309,18 +309,26 @@ impl Model {
 
 /// Where its model runs, and how much of it.
 fn bench(connection: &Connection, copy: &Copy, used: &Used) -> Bench {
-    let most = used
-        .block
-        .saturating_mul(MAX_MODEL_REQUESTS)
-        .min(MAX_MODEL_BYTES);
+    let segment = sender(connection, copy.direction).largest_segment;
     let least = if used.is_bulk { 0 } else { used.block };
     Bench {
         tap: tap(connection.vantage),
-        bytes: copy.bytes.min(most.max(least.saturating_mul(2))),
+        bytes: copy
+            .bytes
+            .min(simulated(used.block, segment).max(least.saturating_mul(2))),
         is_bulk: used.is_bulk,
         spent: Arc::default(),
         known: Known::default(),
     }
+}
+
+/// Bytes of a copy in blocks and segments of these sizes that are simulated at most.
+fn simulated(block: u64, segment: u32) -> u64 {
+    let segment = u64::from(segment).max(MIN_SEGMENT);
+    let by_requests = block.saturating_mul(MAX_MODEL_REQUESTS);
+    by_requests
+        .min(segment.saturating_mul(MAX_MODEL_SEGMENTS))
+        .min(MAX_MODEL_BYTES)
 }
 
 /// Whether a client's profile, as it is, moves data as was seen: then it is to choose again when something is changed.
@@ -396,5 +404,24 @@ fn unsure(quality: &Quality) -> f64 {
         (true, _) => 0.10,
         (false, true) => 0.03,
         (false, false) => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_small_segments_and_small_requests_fewer_bytes_are_simulated() {
+        for (block, segment, bytes) in [
+            (65_536, 1460, MAX_MODEL_BYTES),
+            // the smallest usual segment limits nothing
+            (65_536, 536, MAX_MODEL_BYTES),
+            (65_536, 100, 800_000),
+            (65_536, 0, 512_000),
+            (512, 1460, 1_024_000),
+        ] {
+            assert_eq!(simulated(block, segment), bytes, "{block} {segment}");
+        }
     }
 }
