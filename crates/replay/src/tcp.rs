@@ -143,3 +143,25 @@ impl Wire for Tcp {
         Ok(None)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// More messages of 64 KiB than the buffers of both sockets hold.
+    const MANY: usize = 10_000;
+
+    #[test]
+    fn a_server_that_takes_no_data_is_named_as_the_reason() {
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let limit = Duration::from_millis(50);
+        let mut tcp = Tcp::connect(server.local_addr().unwrap(), false, limit).unwrap();
+        // it accepts the connection and never reads
+        let (_open, _) = server.accept().unwrap();
+        let failed = (0..MANY).find_map(|_| tcp.send(&[0; 1 << 16]).err());
+        assert_eq!(failed.as_deref(), Some("the server takes no more data"));
+    }
+}

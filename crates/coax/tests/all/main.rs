@@ -17,6 +17,7 @@ mod manual;
 mod memory;
 mod operation;
 mod remembered;
+mod replay;
 mod serve;
 mod serve_arguments;
 mod site;
