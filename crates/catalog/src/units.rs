@@ -94,11 +94,12 @@ pub fn parse_rate(text: &str) -> Result<u64, String> {
 
 /// A text; a bare number lacks its unit.
 fn with_unit<'de, D: Deserializer<'de>>(from: D, example: &str) -> Result<String, D::Error> {
-    String::deserialize(from).map_err(|error| {
-        D::Error::custom(format!(
-            "{error}: a number and its unit are wanted, such as \"{example}\""
-        ))
-    })
+    match toml::Value::deserialize(from)? {
+        toml::Value::String(text) => Ok(text),
+        other => Err(D::Error::custom(format!(
+            "`{other}` is not a quantity: write a number and its unit, such as \"{example}\""
+        ))),
+    }
 }
 
 pub(crate) fn span<'de, D: Deserializer<'de>>(from: D) -> Result<Span, D::Error> {

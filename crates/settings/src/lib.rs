@@ -24,3 +24,4 @@ pub use advise::{Advice, Step, advise};
 pub use changes::{Changes, Outcome, WantedChange, WantedLine, is_known_line};
 pub use file::{File, Kind, Unreadable};
 pub use import::{Effect, Import, Line, Role};
+pub use table::scenario_key;

@@ -11,6 +11,9 @@ const TEXTS: [&str; 3] = [
     include_str!("../../../data/settings/server.toml"),
 ];
 
+/// Files that only servers have, as the table names them.
+const SERVER_FILES: [&str; 2] = ["smb.conf", "sysctl"];
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
@@ -117,6 +120,15 @@ impl Setting {
         self.section.contains("\\vxd\\") || self.section.contains("\\class\\")
     }
 
+    /// Whose setting it is, as scenarios name the sides.
+    fn side(&self) -> &str {
+        match &self.role {
+            Some(role) => role,
+            None if SERVER_FILES.contains(&self.file.as_str()) => "server",
+            None => "client",
+        }
+    }
+
     /// The name of the line.
     pub(crate) fn key(&self) -> &str {
         &self.key
@@ -156,6 +168,21 @@ pub(crate) fn settings() -> &'static [Setting] {
     })
 }
 
+/// The key of a scenario that a setting of a client or server sets, if the last part of `key` is the setting's name:
+/// `client.profile.buffers.request` for `client.profile.sizworkbuf`.
+#[must_use]
+pub fn scenario_key(key: &str) -> Option<String> {
+    let (side, _) = key.split_once('.')?;
+    let (_, name) = key.rsplit_once('.')?;
+    let name = name.to_lowercase();
+    let is_its = |setting: &&Setting| setting.key == name && setting.side() == side;
+    let set = settings()
+        .iter()
+        .filter(is_its)
+        .find_map(|one| one.set.as_ref())?;
+    Some(format!("{side}.{set}"))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -176,6 +203,26 @@ mod tests {
                 let is_value = setting.number.is_some() || !setting.map.is_empty();
                 assert!(setting.set.is_none() || is_value, "{key} sets a value");
             }
+        }
+    }
+
+    #[test]
+    fn a_setting_by_its_own_name_leads_to_the_key_of_the_scenario() {
+        for (key, meant) in [
+            (
+                "client.profile.sizworkbuf",
+                Some("client.profile.buffers.request"),
+            ),
+            (
+                "client.profile.buffers.SizWorkBuf",
+                Some("client.profile.buffers.request"),
+            ),
+            ("client.tcpwindowsize", Some("client.stack.receive_window")),
+            ("server.sizworkbuf", None),
+            ("client.numworkbuf", None),
+            ("size", None),
+        ] {
+            assert_eq!(scenario_key(key).as_deref(), meant, "{key}");
         }
     }
 

@@ -154,9 +154,10 @@ impl Choices {
             "also" => self.also = names(value).map_err(Some)?,
             "seed" => self.seed = whole(value, "a whole number from 0 on").map_err(Some)?,
             "limit" => {
-                self.limit = text(value)
-                    .and_then(|text| parse_span(&text))
-                    .map_err(Some)?
+                let text = value.as_str().ok_or_else(|| {
+                    format!("{value} is not a time: write a number and its unit, such as \"60 s\"")
+                });
+                self.limit = text.and_then(parse_span).map_err(Some)?
             }
             "direction" => self.direction = direction(value).map_err(Some)?,
             "transport" => self.carrier = carrier(value).map_err(Some)?,

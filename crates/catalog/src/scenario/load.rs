@@ -55,8 +55,25 @@ fn file_of<T: Described>(name: &str) -> Option<toml::Table> {
 pub(super) fn shown(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
+        toml::Value::Float(_) => brief(&value.to_string()),
         other => other.to_string(),
     }
+}
+
+/// The text with numbers of many digits in scientific notation: `1e308` has 309 of them.
+pub(super) fn brief(text: &str) -> String {
+    const MAX_DIGITS: usize = 24;
+    let is_other = |c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-');
+    let mut out = String::new();
+    for piece in text.split_inclusive(is_other) {
+        let number = piece.trim_end_matches(is_other);
+        match number.parse::<f64>() {
+            Ok(value) if number.len() > MAX_DIGITS => out.push_str(&format!("{value:e}")),
+            _ => out.push_str(number),
+        }
+        out.push_str(piece.get(number.len()..).unwrap_or_default());
+    }
+    out
 }
 
 fn empty() -> toml::Value {
@@ -100,11 +117,13 @@ fn changed_profile(text: &'static str, changes: &Changes<'_>) -> Result<Profile,
     let mut table = (*table).clone();
     for (path, value) in changes {
         let path = path.replace('_', "-");
+        let elsewhere = elsewhere(&table, &path);
         let problem = |allowed: String| {
-            (
-                path.clone(),
-                format!("there is no such key; there are {allowed}"),
-            )
+            let reason = match &elsewhere {
+                Some(meant) => format!("there is no such key; did you mean {meant}?"),
+                None => format!("there is no such key; there are {allowed}"),
+            };
+            (path.clone(), reason)
         };
         let (section, key) = path.split_once('.').unwrap_or((&path, ""));
         let sections = keys(&table, |value| value.is_table());
@@ -121,6 +140,17 @@ fn changed_profile(text: &'static str, changes: &Changes<'_>) -> Result<Profile,
         *fact = toml::Value::Table(changed);
     }
     finish(table, changes)
+}
+
+/// The keys of other sections with the same last part, as a scenario names them.
+fn elsewhere(profile: &toml::Table, path: &str) -> Option<String> {
+    let last = path.rsplit('.').next().unwrap_or_default();
+    let has_it = |(_, section): &(&String, &toml::Value)| section.get(last).is_some();
+    let found = profile.iter().filter(has_it);
+    let keys: Vec<String> = found
+        .map(|(section, _)| format!("client.profile.{section}.{last}"))
+        .collect();
+    (!keys.is_empty()).then(|| keys.join(" or "))
 }
 
 fn finish(table: toml::Table, changes: &Changes<'_>) -> Result<Profile, (String, String)> {

@@ -52,7 +52,7 @@ pub use choices::{Protocol, parse_size, parts};
 use coax_wire::time::Span;
 use effects::without_effect;
 pub use evidence::Basis;
-use load::{client_profile, described, in_file, shown};
+use load::{brief, client_profile, described, in_file, shown};
 
 use crate::{
     card::NicParams,
@@ -483,10 +483,11 @@ impl Scenario {
     }
 
     fn wrong(&self, key: &str, reason: impl Into<String>) -> ProfileError {
+        let reason: String = reason.into();
         ProfileError::Value {
             file: self.name.clone(),
             key: key.to_string(),
-            reason: reason.into(),
+            reason: brief(&reason),
         }
     }
 }

@@ -92,6 +92,48 @@ fn a_value_on_the_command_line_needs_no_quotes() {
 }
 
 #[test]
+fn a_number_without_a_unit_and_one_of_309_digits_get_a_short_message() {
+    for (change, said) in [
+        (
+            "link.rate=0",
+            "`0` is not a quantity: write a number and its unit, such as \"45 Mbit/s\"",
+        ),
+        (
+            "link.delay=1e308",
+            "`1e308` is not a quantity: write a number and its unit, such as \"31 ms\"",
+        ),
+        (
+            "limit=60",
+            "60 is not a time: write a number and its unit, such as \"60 s\"",
+        ),
+        ("size=1e308", "1e308 is not possible; allowed is 1 byte to"),
+        ("client.stack.mss=1e308", "`1e308`"),
+        ("client.stack.mss=-1e308", "`-1e308`"),
+    ] {
+        let message = message(change);
+        assert!(message.contains(said), "{change}: {message}");
+    }
+}
+
+#[test]
+fn a_key_in_the_wrong_section_of_a_profile_leads_to_the_right_one() {
+    for (change, said) in [
+        (
+            "client.profile.max_mpx=2",
+            "did you mean client.profile.buffers.max-mpx?",
+        ),
+        (
+            "client.profile.raw.block=512",
+            "did you mean client.profile.read.block or client.profile.write.block?",
+        ),
+        ("client.profile.colour=1", "there are buffers, copy, logon"),
+    ] {
+        let message = message(change);
+        assert!(message.contains(said), "{change}: {message}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_said_with_file_key_and_what_is_allowed() {
     for (change, parts) in [
         (

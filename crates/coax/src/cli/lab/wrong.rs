@@ -52,18 +52,16 @@ fn of_value(verb: &str, file: &str, key: &str, reason: &str) -> WrongUsage {
     };
     if let Some(known) = known_keys(reason) {
         let (of, last) = key.rsplit_once('.').unwrap_or(("", key));
-        let wrong = if known.iter().any(|name| name.contains('.')) {
-            key
-        } else {
-            last
-        };
-        let of = if of.is_empty() || wrong == key {
-            String::new()
-        } else {
-            format!(" in {of}")
+        let is_whole = known.iter().any(|name| name.contains('.'));
+        let wrong = if is_whole { key } else { last };
+        let of = match of {
+            _ if of.is_empty() || wrong == key => String::new(),
+            of => format!(" in {of}"),
         };
         let message = format!("{before}there is no key '{wrong}'{of}");
-        let help = with_its_rest(wrong, &known).unwrap_or_else(|| nearest::choices(wrong, &known));
+        let setting = coax_settings::scenario_key(key).map(|key| format!("did you mean '{key}'?"));
+        let help = setting.or_else(|| with_its_rest(wrong, &known));
+        let help = help.unwrap_or_else(|| nearest::choices(wrong, &known));
         return WrongUsage::new(verb, message).at(word).help(help);
     }
     let message = format!("{before}{key}: {}", plain(reason));
