@@ -3,6 +3,7 @@
 //! Not modelled: tail loss probes, and reordering windows that grow with duplicate selective ACKs.
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing)]
 mod plain;
 
 use alloc::collections::{BTreeSet, VecDeque};
