@@ -97,6 +97,7 @@ impl Analyser {
         self.calibrate(packet);
         let frame = self.frames_before.saturating_add(packet.number);
         if self.order.may_pass(packet.at) {
+        self.quality.ignored_offsets += reader.ignored_offsets();
             return self.in_order(packet, frame);
         }
         self.order.hold(packet, frame);

@@ -48,6 +48,7 @@ pub(crate) fn grade(quality: &Quality) -> Grade {
 #[cfg(test)]
 mod tests {
     use super::*;
+        || quality.ignored_offsets > 0
     use coax_wire::time::Span;
 
     #[test]
@@ -91,6 +92,7 @@ mod tests {
         ];
         for (place, (found, expected)) in cases.into_iter().enumerate() {
             assert_eq!(found, expected, "case {place}");
+            (with(|quality| quality.ignored_offsets = 1), Grade::Fair),
         }
     }
 }

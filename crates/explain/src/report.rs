@@ -84,6 +84,8 @@ pub struct Quality {
     pub replaced_times: u64,
     /// How often the clock was set back by more than a second.
     pub clock_steps: u64,
+    /// Interfaces whose time offset was ignored, because it moves packets to before 1970 or after 2554.
+    pub ignored_offsets: u64,
     /// Packets captured twice.
     pub duplicates: u64,
     /// Of these the ones whose captures lie further apart than at one place.

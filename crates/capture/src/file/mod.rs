@@ -32,7 +32,7 @@ pub struct Reader<R: Read> {
     number: u64,
     last: Time,
     damage: Option<Damage>,
-    dropped: u64,
+    notices: pcapng::Notices,
 }
 
 impl<R: Read> std::fmt::Debug for Reader<R> {
@@ -81,7 +81,7 @@ impl<R: Read> Reader<R> {
             number: 0,
             last: Time(0),
             damage: None,
-            dropped: 0,
+            notices: pcapng::Notices::default(),
         })
     }
 
@@ -96,7 +96,7 @@ impl<R: Read> Reader<R> {
         }
         let next = match &mut self.format {
             Format::Pcap(header) => header.next(&mut self.buffer),
-            Format::Pcapng(section) => section.next(&mut self.buffer, &mut self.dropped),
+            Format::Pcapng(section) => section.next(&mut self.buffer, &mut self.notices),
         };
         let record = match next {
             Ok(Next::Record(record)) => record,
@@ -143,7 +143,12 @@ impl<R: Read> Reader<R> {
 
     /// Packets that the capturing machine reports as dropped (pcapng only).
     pub fn dropped(&self) -> u64 {
-        self.dropped
+        self.notices.dropped
+    }
+
+    /// Interfaces whose time offset (if_tsoffset) was ignored, because it moves packets to before 1970 or after 2554 (pcapng only).
+    pub fn ignored_offsets(&self) -> u64 {
+        self.notices.ignored_offsets
     }
 
     /// Bytes of the uncompressed file read so far.

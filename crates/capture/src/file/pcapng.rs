@@ -36,10 +36,19 @@ struct Interface {
     link: LinkType,
     snap_len: u32,
     resolution: Resolution,
-    /// Nanoseconds to add to every time.
+    /// Nanoseconds to add to every time: if_tsoffset.
     offset_ns: i64,
     /// Drops that its statistics have reported so far.
     dropped: u64,
+}
+
+/// What a section's blocks say besides packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Notices {
+    /// Packets that the capturing machine dropped.
+    pub(super) dropped: u64,
+    /// Interfaces whose time offset was ignored.
+    pub(super) ignored_offsets: u64,
 }
 
 /// The unit of an interface's times: if_tsresol.
@@ -76,15 +85,42 @@ impl Resolution {
     }
 }
 
+impl Interface {
+    /// An offset of more than 292 years is an error of the program that wrote it.
+    fn set_offset(&mut self, seconds: i64, notices: &mut Notices) {
+        match seconds.checked_mul(1_000_000_000) {
+            Some(offset_ns) => self.offset_ns = offset_ns,
+            None => self.ignore_offset(notices),
+        }
+    }
+
+    /// The time of a packet, nanoseconds since 1970. An offset that leads out of what a time can hold is wrong for all packets.
+    fn time(&mut self, units: u64, notices: &mut Notices) -> u64 {
+        let ns = self.resolution.nanoseconds(units);
+        match ns.checked_add_signed(self.offset_ns) {
+            Some(at) => at,
+            None => {
+                self.ignore_offset(notices);
+                ns
+            }
+        }
+    }
+
+    fn ignore_offset(&mut self, notices: &mut Notices) {
+        self.offset_ns = 0;
+        notices.ignored_offsets = notices.ignored_offsets.saturating_add(1);
+    }
+}
+
 const SENSELESS: &str = "a block's length makes no sense";
 
 impl Section {
-    /// The next packet. Interface blocks are applied, others skipped. `dropped` sums the reported drops.
+    /// The next packet. Interface blocks are applied, others skipped.
     #[inline]
     pub(super) fn next(
         &mut self,
         buffer: &mut Buffer<impl Read>,
-        dropped: &mut u64,
+        notices: &mut Notices,
     ) -> std::io::Result<Next> {
         if !buffer.finish_skip()? {
             return Ok(Next::Damaged(SENSELESS));
@@ -92,7 +128,7 @@ impl Section {
         if let Some(record) = self.plain_packet(buffer.bytes()) {
             return Ok(Next::Record(record));
         }
-        self.next_block(buffer, dropped)
+        self.next_block(buffer, notices)
     }
 
     /// The packet of the block that `bytes` begin with, if all of it is there and nothing about it is unusual: most blocks of
@@ -112,9 +148,11 @@ impl Section {
             && record_len.is_multiple_of(4)
             && len <= record_len.checked_sub(START + 4)?;
         let units = u64::from(word(12)) << 32 | u64::from(word(16));
-        let ns = units.saturating_mul(each);
+        let ns = units
+            .saturating_mul(each)
+            .checked_add_signed(interface.offset_ns)?;
         is_plain.then(|| Record {
-            at: Some(ns.saturating_add_signed(interface.offset_ns)),
+            at: Some(ns),
             link: interface.link,
             start: START,
             len,
@@ -128,7 +166,7 @@ impl Section {
     fn next_block(
         &mut self,
         buffer: &mut Buffer<impl Read>,
-        dropped: &mut u64,
+        notices: &mut Notices,
     ) -> std::io::Result<Next> {
         loop {
             if !buffer.fill(BLOCK_HEAD + 4)? {
@@ -157,7 +195,7 @@ impl Section {
                 return Ok(Next::Damaged("the file ends within a block"));
             }
             if let Some(record) =
-                self.block(kind, buffer.bytes().get(..len).unwrap_or_default(), dropped)
+                self.block(kind, buffer.bytes().get(..len).unwrap_or_default(), notices)
             {
                 return Ok(record);
             }
@@ -173,37 +211,41 @@ impl Section {
         self.big_endian || magic == [0x4d, 0x3c, 0x2b, 0x1a]
     }
 
-    fn block(&mut self, kind: u32, block: &[u8], dropped: &mut u64) -> Option<Next> {
+    fn block(&mut self, kind: u32, block: &[u8], notices: &mut Notices) -> Option<Next> {
         match kind {
-            INTERFACE_DESCRIPTION => self.interface(block),
-            INTERFACE_STATISTICS => self.statistics(block, dropped),
-            ENHANCED_PACKET => return Some(self.packet(block, self.u32_at(block, 8) as usize)),
-            OBSOLETE_PACKET => return Some(self.packet(block, usize::from(self.u16_at(block, 8)))),
+            INTERFACE_DESCRIPTION => self.interface(block, notices),
+            INTERFACE_STATISTICS => self.statistics(block, notices),
+            ENHANCED_PACKET => {
+                return Some(self.packet(block, self.u32_at(block, 8) as usize, notices));
+            }
+            OBSOLETE_PACKET => {
+                let interface = usize::from(self.u16_at(block, 8));
+                return Some(self.packet(block, interface, notices));
+            }
             SIMPLE_PACKET => return Some(self.simple(block)),
             _ => {}
         }
         None
     }
 
-    fn packet(&self, block: &[u8], interface: usize) -> Next {
-        let Some(interface) = self.interfaces.get(interface) else {
-            return Next::Damaged("a packet names an interface that was not described");
-        };
+    fn packet(&mut self, block: &[u8], interface: usize, notices: &mut Notices) -> Next {
         const START: usize = 28;
         let head: [u8; START] = array(block, 0);
-        let word = |at| self.u32_at(&head, at);
-        let units = u64::from(word(12)) << 32 | u64::from(word(16));
-        let ns = interface.resolution.nanoseconds(units);
-        let len = word(20) as usize;
+        let [high, low, len, wire_len] = [12, 16, 20, 24].map(|at| self.u32_at(&head, at));
+        let Some(interface) = self.interfaces.get_mut(interface) else {
+            return Next::Damaged("a packet names an interface that was not described");
+        };
+        let ns = interface.time(u64::from(high) << 32 | u64::from(low), notices);
+        let len = len as usize;
         if len > block.len().saturating_sub(START + 4) {
             return Next::Damaged("a packet is longer than its block");
         }
         Next::Record(Record {
-            at: Some(ns.saturating_add_signed(interface.offset_ns)),
+            at: Some(ns),
             link: interface.link,
             start: START,
             len,
-            wire_len: word(24),
+            wire_len,
             record_len: block.len(),
         })
     }
@@ -229,7 +271,7 @@ impl Section {
         })
     }
 
-    fn interface(&mut self, block: &[u8]) {
+    fn interface(&mut self, block: &[u8], notices: &mut Notices) {
         let mut interface = Interface {
             link: LinkType::from(self.u16_at(block, 8)),
             snap_len: self.u32_at(block, 12),
@@ -244,7 +286,7 @@ impl Section {
             (9, [power, ..]) => interface.resolution = Resolution::decimal(*power),
             (14, value) => {
                 let seconds = self.u64_at(value, 0) as i64;
-                interface.offset_ns = seconds.saturating_mul(1_000_000_000);
+                interface.set_offset(seconds, notices);
             }
             _ => {}
         });
@@ -253,7 +295,7 @@ impl Section {
         }
     }
 
-    fn statistics(&mut self, block: &[u8], dropped: &mut u64) {
+    fn statistics(&mut self, block: &[u8], notices: &mut Notices) {
         let mut reported = 0_u64;
         // isb_ifdrop, isb_osdrop
         self.options(block, 20, |code, value| {
@@ -263,7 +305,8 @@ impl Section {
         });
         let number = self.u32_at(block, 8) as usize;
         if let Some(interface) = self.interfaces.get_mut(number) {
-            *dropped = dropped.saturating_add(reported.saturating_sub(interface.dropped));
+            let new = reported.saturating_sub(interface.dropped);
+            notices.dropped = notices.dropped.saturating_add(new);
             interface.dropped = reported.max(interface.dropped);
         }
     }

@@ -177,3 +177,30 @@ fn a_packet_of_an_interface_that_there_is_not_is_damage_and_what_came_before_it_
     let (_, what) = capture.quality.damage.unwrap();
     assert!(what.contains("interface"), "{what}");
 }
+
+#[test]
+fn a_time_offset_that_leads_out_of_all_times_is_ignored_and_reported() {
+    let (_, all) = packets(&unpacked(SAMPLE));
+    let before = of(&unpacked(SAMPLE));
+    // the least and the most, and 158 years, which are fewer nanoseconds than an offset can have
+    for offset in [i64::MIN, -5_000_000_000, i64::MAX] {
+        for resolution in [9, 0x80 | 30] {
+            let mut writer = Writer::new(false);
+            writer.interface(RAW_IP, resolution, offset);
+            for packet in &all {
+                let ticks = match resolution {
+                    9 => packet.at.0,
+                    _ => ((u128::from(packet.at.0) << 30) / u128::from(SECOND)) as u64,
+                };
+                writer.packet(0, ticks, packet);
+            }
+            let after = of(&writer.out);
+            assert_eq!(after.quality.ignored_offsets, 1, "{offset}");
+            assert_eq!(before.quality.ignored_offsets, 0);
+            let starts = [&before, &after].map(|capture| capture.copies[0].start.0 / SECOND);
+            assert_eq!(starts[0], starts[1], "{offset} {resolution}");
+            let wall = after.copies[0].wall.0;
+            assert!(wall.abs_diff(before.copies[0].wall.0) <= 2, "{wall}");
+        }
+    }
+}

@@ -258,6 +258,7 @@ fn quality(quality: &Quality) -> Value {
         "replaced_times": quality.replaced_times,
         "clock_steps": quality.clock_steps,
         "smb_headers_cut": quality.smb_headers_cut,
+        "ignored_offsets": quality.ignored_offsets,
         "damage": quality.damage.as_ref().map(|(at, what)| json!({"at_byte": at, "what": what})),
     })
 }

@@ -460,6 +460,7 @@ fn faults(quality: &Quality) -> impl Iterator<Item = String> {
         (quality.replaced_times, "packet", "with a time that fits neither the one before nor the one after (replaced)"),
         (quality.clock_steps, "time", "the clock was set back by more than a second"),
         (quality.smb_headers_cut, "connection", "whose SMB headers the snap length cut off: capture with tcpdump -s 192 or more"),
+        (quality.ignored_offsets, "interface", "with a time offset that moves packets to before 1970 or after 2554 (ignored)"),
         (quality.without_start, "connection", "that began before the capture"),
         (quality.skipped_bytes, "byte", "of SMB connections outside any recognised message"),
     ];

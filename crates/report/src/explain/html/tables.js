@@ -215,6 +215,7 @@ const FAULTS = {
   replaced_times: ["packet", "with a time that fits neither the one before nor the one after (replaced)"],
   clock_steps: ["time", "the clock was set back by more than a second"],
   smb_headers_cut: ["connection", "whose SMB headers the snap length cut off: capture with tcpdump -s 192 or more"],
+  ignored_offsets: ["interface", "with a time offset that moves packets to before 1970 or after 2554 (ignored)"],
   skipped_bytes: ["byte", "of SMB connections outside any recognised message"],
 };
 
