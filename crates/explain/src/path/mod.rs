@@ -8,12 +8,13 @@ mod lateness;
 mod model;
 mod neighbours;
 mod pace;
+mod sharing;
 mod utilisation;
 mod wire;
 
 pub(crate) use jitter::Jitter;
 pub(crate) use model::{PathMeasurements, RoundTrip};
-pub(crate) use neighbours::{HostPairs, Member, Neighbours};
+pub(crate) use neighbours::{HostPairs, Member, Neighbours, SegmentLoad};
 pub(crate) use utilisation::{PathUse, WHOLE};
 pub(crate) use wire::{LEAST, overhead, wire_bytes};
 
@@ -23,7 +24,7 @@ use crate::constants::MIN_DELAYED_ACK;
 use crate::timeline::{Advance, SentSegment, Side, noise, of, of_mut, sum};
 use lateness::Lateness;
 use model::Path;
-use neighbours::OtherLoad;
+use neighbours::{OtherLoad, SharedPath};
 use pace::{Pace, Slope, TELLING};
 use utilisation::{PathShape, Utilisation};
 
@@ -338,7 +339,8 @@ impl PathStage {
             };
             of_mut(&mut self.lateness, far).add(round);
         }
-        let others = OtherLoad::new(&self.neighbours, side, self.client_is_higher);
+        let shared = self.shared_path(side);
+        let others = OtherLoad::new(&self.neighbours, side, self.client_is_higher).on(shared);
         let shape = of(&self.shapes, side);
         of_mut(&mut self.utilisation, side).took(at, (round, is_pure), shape, others);
     }
@@ -352,7 +354,8 @@ impl PathStage {
 
     /// The path delivered `bytes` of `side`.
     pub(crate) fn note_delivered(&mut self, side: Side, at: Time, bytes: u64) {
-        let others = OtherLoad::new(&self.neighbours, side, self.client_is_higher);
+        let shared = self.shared_path(side);
+        let others = OtherLoad::new(&self.neighbours, side, self.client_is_higher).on(shared);
         let shape = of(&self.shapes, side);
         of_mut(&mut self.utilisation, side).delivered(at, bytes, shape, others);
     }
@@ -365,8 +368,21 @@ impl PathStage {
     /// For how long the path carried what other connections sent in `side`'s direction, and was captured from `from` until `until`.
     pub(crate) fn rivals(&self, side: Side, from: Time, until: Time) -> Span {
         // they may have ended by the time that this connection's first packets are analysed for the second time
-        let others = OtherLoad::new(&self.neighbours, side, self.client_is_higher);
+        let shared = self.shared_path(side);
+        let others = OtherLoad::new(&self.neighbours, side, self.client_is_higher).on(shared);
         self.carrying(side, others.between(from, until))
+    }
+
+    /// The path of `side`'s data, which other hosts may share with the host next to the capture.
+    fn shared_path(&self, side: Side) -> Option<SharedPath> {
+        let near = Side::BOTH
+            .into_iter()
+            .find(|near| self.is_behind(near.other()) && !self.is_behind(*near))?;
+        Some(SharedPath {
+            is_of_client: near == Side::Client,
+            pace: self.path.leg(side).carrying(1000).0,
+            by_acks: side == near,
+        })
     }
 
     /// The path as the utilisation by `side` depends on it.

@@ -376,7 +376,7 @@ mod tests {
     use std::net::IpAddr;
 
     use super::*;
-    use crate::path::neighbours::HostPairs;
+    use crate::path::neighbours::{HostPairs, SegmentLoad};
     use crate::timeline::Side;
 
     const MS: u64 = 1_000_000;
@@ -421,7 +421,7 @@ mod tests {
     fn share_beside(others: u64, every_us: u64, round_ms: u64) -> Option<u64> {
         let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
         let mut hosts = HostPairs::default();
-        let (own, beside) = (hosts.enter(one, other), hosts.enter(one, other));
+        let (own, mut beside) = (hosts.enter(one, other), hosts.enter(one, other));
         let neighbours = own.neighbours();
         let load = OtherLoad::new(&neighbours, Side::Client, false);
         let shape = PathShape::new(Span::from_millis(10), PACE, true);
@@ -430,7 +430,13 @@ mod tests {
         path.took(at, (Span::from_millis(10), true), &shape, load);
         while at < Time(1000 * MS) {
             at = at + Span(every_us * 1000);
-            beside.note((one, other), others, at);
+            let segment = SegmentLoad {
+                from: one,
+                to: other,
+                wire: others,
+                ack: None,
+            };
+            beside.note(&segment, at);
             path.delivered(at, FULL, &shape, load);
             path.took(at, (Span::from_millis(round_ms), true), &shape, load);
         }

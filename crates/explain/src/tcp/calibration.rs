@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::charge::Script;
 use crate::evidence::MemoryBudget;
-use crate::path::{HostPairs, Member, wire_bytes};
+use crate::path::{HostPairs, Member, SegmentLoad, wire_bytes};
 use crate::report::Quality;
 use crate::session::{Moment, Scratch};
 use crate::tcp::connection::Connection;
@@ -83,8 +83,14 @@ impl TrackedConnection {
         context: &mut AnalysisContext<'_>,
     ) {
         if self.member.has_others() {
-            let ends = (segment.from.machine(), segment.to.machine());
-            self.member.note(ends, wire_bytes(segment), moment.at);
+            let has_ack = segment.flags.has(Flags::ACK);
+            let load = SegmentLoad {
+                from: segment.from.machine(),
+                to: segment.to.machine(),
+                wire: wire_bytes(segment),
+                ack: has_ack.then_some(segment.ack),
+            };
+            self.member.note(&load, moment.at);
         }
         if self.buffer.is_none() {
             let AnalysisContext {

@@ -512,3 +512,72 @@ fn an_answer_behind_the_answers_to_another_connection_waited_in_their_queue() {
         assert!(part(Cause::ServerThink) <= 15, "{:?}", copy.account);
     }
 }
+
+/// Reads of two clients, seen next to their server. Their answers pass a path of 1 Mbit/s that both share, or one each; a client asks for
+/// more when it has an answer and `think_us` have passed.
+fn beside_one_server(is_shared: bool, think_us: u64) -> [Flow; 2] {
+    const SEGMENT_US: u64 = 8_320;
+    const BACK_US: u64 = 2000;
+    const COUNT: u16 = 30_000;
+    let mut readings = [0; 2].map(|_| {
+        Reading::begin(&Ends {
+            port: 445,
+            near_us: BACK_US,
+            far_us: 50,
+            mss: MSS as u16,
+            window: 60_000,
+        })
+    });
+    let (mut asks_us, mut free_us) = ([10_000, 50_000], [0; 2]);
+    for turn in 0..40 {
+        let (place, mid) = (turn % 2, 1 + turn as u16 / 2);
+        let (reading, asked_us) = (&mut readings[place], asks_us[place]);
+        reading.ask(&[asked_us], mid, mid, COUNT);
+        let (head, len) = answer_to(mid, COUNT);
+        let begin = reading.told;
+        for start in (0..len).step_by(MSS as usize) {
+            let data = if start == 0 { head.as_slice() } else { &[] };
+            reading.answer(asked_us + 200, data, (len - start).min(MSS as usize));
+        }
+        let path_us = &mut free_us[if is_shared { 0 } else { place }];
+        *path_us = (*path_us).max(asked_us + 200);
+        for end in (0..len).step_by(MSS as usize).skip(1).chain([len]) {
+            *path_us += SEGMENT_US;
+            reading.flow.send(Sent {
+                at_us: *path_us + BACK_US,
+                seq: reading.asked,
+                ack: begin + end as i64,
+                ..Sent::default()
+            });
+        }
+        asks_us[place] = *path_us + BACK_US + 100 + think_us;
+    }
+    let [one, other] = readings.map(|reading| reading.flow);
+    [one, other.of_client(3)]
+}
+
+/// The parts of the copies' time that these causes took, percent.
+fn parts(flows: [Flow; 2], cause: Cause) -> Vec<u64> {
+    let capture = Flow::explained_together(flows);
+    let copies = capture.copies.iter();
+    copies
+        .map(|copy| copy.account.get(cause).0 * 100 / copy.wall.0)
+        .collect()
+}
+
+#[test]
+fn a_request_behind_an_answer_to_another_client_waited_in_the_queue_of_their_path() {
+    let queueing = parts(beside_one_server(true, 0), Cause::Queueing);
+    assert!(queueing.iter().all(|part| *part >= 40), "{queueing:?}");
+    let think = parts(beside_one_server(true, 0), Cause::ClientThink);
+    assert!(think.iter().all(|part| *part <= 10), "{think:?}");
+}
+
+#[test]
+fn a_client_that_has_a_path_of_its_own_waits_for_no_other() {
+    // as long as an answer takes
+    let queueing = parts(beside_one_server(false, 175_000), Cause::Queueing);
+    assert_eq!(queueing, [0, 0]);
+    let think = parts(beside_one_server(false, 175_000), Cause::ClientThink);
+    assert!(think.iter().all(|part| *part >= 40), "{think:?}");
+}

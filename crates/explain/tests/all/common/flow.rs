@@ -124,6 +124,19 @@ impl Flow {
         self.explained_from(0)
     }
 
+    /// The same with a client that has this address in the network of the others.
+    pub fn of_client(mut self, last: u8) -> Self {
+        for packet in &mut self.packets {
+            for place in [12, 16] {
+                let address = &mut packet.bytes[place..place + 4];
+                if address == [10, 0, 0, 1] {
+                    address[3] = last;
+                }
+            }
+        }
+        self
+    }
+
     /// What is said of connections in one capture.
     pub fn explained_together(flows: [Self; 2]) -> Capture {
         let mut packets: Vec<Owned> = flows.into_iter().flat_map(|flow| flow.packets).collect();
