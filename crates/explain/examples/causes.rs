@@ -5,7 +5,7 @@ use std::fs::File;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for path in std::env::args().skip(1) {
-        for copy in coax_explain::explain(File::open(&path)?)?.copies {
+        for copy in coax_explain::explain_file(|| File::open(&path))?.copies {
             let wall = copy.wall.0.max(1);
             print!(
                 "{path}: {} bytes in {:.6} s:",

@@ -9,6 +9,7 @@ use crate::{
     assess,
     charge::Script,
     evidence::{self, MemoryBudget},
+    frames::FrameSet,
     holders::Operations,
     live::{Key, Live},
     longest::Longest,
@@ -54,9 +55,19 @@ pub struct Analyser {
     /// Charges that are known, by a connection's first frame.
     scripts: std::collections::HashMap<u64, Script>,
     hosts: HostPairs,
+    /// Frames that do not count.
+    left_out_frames: FrameSet,
 }
 
 impl Analyser {
+    /// Without these frames of the file, which another end captured.
+    pub(crate) fn without(frames: FrameSet) -> Self {
+        Self {
+            left_out_frames: frames,
+            ..Self::default()
+        }
+    }
+
     /// With charges that are known, by a connection's first frame.
     pub(crate) fn with_scripts(scripts: std::collections::HashMap<u64, Script>) -> Self {
         Self {
@@ -86,6 +97,7 @@ impl Analyser {
         }
         self.frames_before = self.quality.packets;
         self.quality.dropped = self.quality.dropped.saturating_add(reader.dropped());
+        self.quality.ignored_offsets += reader.ignored_offsets();
         if let Some(damage) = reader.damage() {
             self.quality.damage = Some((damage.at_byte, damage.what.to_owned()));
         }
@@ -94,10 +106,13 @@ impl Analyser {
 
     /// Takes one packet.
     pub fn packet(&mut self, packet: &Packet<'_>) {
-        self.calibrate(packet);
         let frame = self.frames_before.saturating_add(packet.number);
+        if self.left_out_frames.has(frame) {
+            self.quality.other_end += 1;
+            return;
+        }
+        self.calibrate(packet);
         if self.order.may_pass(packet.at) {
-        self.quality.ignored_offsets += reader.ignored_offsets();
             return self.in_order(packet, frame);
         }
         self.order.hold(packet, frame);

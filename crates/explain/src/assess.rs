@@ -2,13 +2,24 @@
 
 use crate::{
     constants::{MAX_CLOCK_GRAIN, MAX_DISORDER, MAX_HOLES, MAX_LOST_PART},
-    report::{Grade, Quality},
+    report::{Capture, Grade, Quality},
 };
 
 /// Whether a file contains the captures of both ends, judged by how many segments with data it contains once.
 pub(crate) fn has_both_ends(quality: &Quality, data_segments: u64) -> bool {
     const FEWEST: u64 = 20;
     quality.captured_later >= FEWEST && quality.captured_later >= data_segments / 2
+}
+
+/// Whether so much was sent again that another capture of the same packets may be in the file, too late for [`has_both_ends`].
+pub(crate) fn may_have_both_ends(capture: &Capture) -> bool {
+    const FEWEST: u64 = 20;
+    let sides = capture.connections.iter().flat_map(|it| &it.sides);
+    capture.quality.merged_ends
+        || sides.into_iter().any(|side| {
+            let again = side.retransmissions.saturating_add(side.out_of_order);
+            again >= FEWEST && again >= side.data_segments / 4
+        })
 }
 
 /// Whether acknowledgments precede their data so often that the clocks of the two directions differ.
@@ -37,6 +48,7 @@ pub(crate) fn grade(quality: &Quality) -> Grade {
         || quality.duplicates > 0
         || quality.worst_disorder > MAX_DISORDER
         || quality.clock_steps > 0
+        || quality.ignored_offsets > 0
         || quality.coalesced > 0
     {
         Grade::Fair
@@ -48,7 +60,6 @@ pub(crate) fn grade(quality: &Quality) -> Grade {
 #[cfg(test)]
 mod tests {
     use super::*;
-        || quality.ignored_offsets > 0
     use coax_wire::time::Span;
 
     #[test]
@@ -81,6 +92,7 @@ mod tests {
                 Grade::Fair,
             ),
             (with(|quality| quality.clock_steps = 1), Grade::Fair),
+            (with(|quality| quality.ignored_offsets = 1), Grade::Fair),
             (with(|quality| quality.skipped_bytes = 60_000), Grade::Poor),
             (with(|quality| quality.smb_headers_cut = 1), Grade::Poor),
             (with(|quality| quality.unknown_links = 60), Grade::Poor),
@@ -92,7 +104,6 @@ mod tests {
         ];
         for (place, (found, expected)) in cases.into_iter().enumerate() {
             assert_eq!(found, expected, "case {place}");
-            (with(|quality| quality.ignored_offsets = 1), Grade::Fair),
         }
     }
 }

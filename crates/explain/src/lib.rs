@@ -10,6 +10,7 @@ mod charge;
 mod constants;
 mod conversation;
 mod evidence;
+mod frames;
 mod histogram;
 mod holders;
 pub mod joined;
@@ -40,4 +41,28 @@ pub fn explain(file: impl std::io::Read) -> Result<report::Capture, Error> {
     let mut analyser = Analyser::default();
     analyser.read(file)?;
     Ok(analyser.finish())
+}
+
+/// As [`explain`], of a file that can be opened again. If captures of both ends were merged into it and can be told apart, only the
+/// client's packets count ([`report::Quality::other_end`]).
+///
+/// # Errors
+/// The same.
+pub fn explain_file<R: std::io::Read>(
+    mut open: impl FnMut() -> std::io::Result<R>,
+) -> Result<report::Capture, Error> {
+    let capture = explain(open()?)?;
+    if !assess::may_have_both_ends(&capture) {
+        return Ok(capture);
+    }
+    let Some(of_server) = joined::merged::frames_of_server(open()?)? else {
+        return Ok(capture);
+    };
+    let mut analyser = Analyser::without(of_server);
+    analyser.read(open()?)?;
+    let of_client = analyser.finish();
+    Ok(match of_client.quality.merged_ends {
+        true => capture,
+        false => of_client,
+    })
 }

@@ -92,6 +92,9 @@ pub struct Quality {
     pub captured_later: u64,
     /// The file contains captures of both ends: most packets are in it twice, a one-way delay apart.
     pub merged_ends: bool,
+    /// Packets that were left out because another end captured them: the file contains captures of both ends, and only the client's
+    /// packets count.
+    pub other_end: u64,
     /// Segments with data that were captured after their acknowledgments.
     pub acked_before: u64,
     /// The two directions were captured with clocks that differ, so that many segments come after their acknowledgments.

@@ -33,6 +33,7 @@ mod delays;
 mod direction;
 mod exchanges;
 mod log;
+pub(crate) mod merged;
 mod pacing;
 mod paint;
 mod pairing;

@@ -3,12 +3,14 @@
 use std::{fs::File, path::Path};
 
 use coax_explain::{
-    Analyser,
+    Analyser, Cause,
     capture::{Content, Dissector, LinkType, Packet, Reader},
-    explain,
+    explain, explain_file,
     report::{Capture, Grade},
 };
 use coax_wire::time::{Span, Time};
+
+use crate::common::packets::{Owned, as_pcap};
 
 fn path(name: &str) -> std::path::PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures/labelled");
@@ -128,4 +130,93 @@ fn directions_whose_clocks_differ_are_recognised() {
             assert!(!quality.clocks_differ, "{name} {end}: {quality:?}");
         }
     }
+}
+
+const RAW_IP: u32 = 101;
+const SECOND: i64 = 1_000_000_000;
+
+/// Captures of both ends in one file, the server's by a clock that is ahead.
+fn file(name: &str, ahead_ns: i64, change: impl Fn(&mut Owned)) -> (Vec<u8>, usize) {
+    let [client, server] = ["client", "server"].map(|end| packets(name, end));
+    let count = server.len();
+    let owned = |packet: Recorded, ahead_ns: i64| Owned {
+        at: Time(packet.0.0.saturating_add_signed(ahead_ns)),
+        bytes: packet.2,
+        wire_len: packet.3,
+    };
+    let server = server.into_iter().map(|packet| {
+        let mut packet = owned(packet, ahead_ns);
+        change(&mut packet);
+        packet
+    });
+    let client = client.into_iter().map(|packet| owned(packet, 0));
+    let mut all: Vec<Owned> = client.chain(server).collect();
+    all.sort_by_key(|packet| packet.at);
+    (as_pcap(RAW_IP, &all, true, false), count)
+}
+
+/// Whether two captures say the same of their copies: of all causes to a hundredth of the time.
+fn are_alike(one: &Capture, other: &Capture) -> bool {
+    let copies = one.copies.iter().zip(&other.copies);
+    one.copies.len() == other.copies.len()
+        && copies.into_iter().all(|(one, other)| {
+            let most = one.wall.0 / 100;
+            let is_near = |cause| {
+                let times = [one, other].map(|copy| copy.account.get(cause).0);
+                times[0].abs_diff(times[1]) <= most
+            };
+            one.bytes == other.bytes && Cause::ALL.into_iter().all(is_near)
+        })
+}
+
+fn separated(file: &[u8]) -> Capture {
+    explain_file(|| Ok(file)).unwrap()
+}
+
+#[test]
+fn of_both_ends_only_the_client_s_packets_count_however_their_clocks_differ() {
+    for name in ["base", "rwnd", "raw60k", "shallow", "andx4k"] {
+        let alone = one(name, "client");
+        for ahead in [0, 5 * SECOND, -5 * SECOND, 3600 * SECOND] {
+            let (file, of_server) = file(name, ahead, |_| {});
+            let capture = separated(&file);
+            assert!(!capture.quality.merged_ends, "{name} {ahead}");
+            // what the client's capture lacks counts as the client's
+            let kept = of_server as u64 - capture.quality.other_end;
+            assert!(kept <= 2, "{name} {ahead}: {kept}");
+            assert!(are_alike(&capture, &alone), "{name} {ahead}");
+        }
+    }
+}
+
+#[test]
+fn where_routers_are_between_the_time_to_live_tells_the_ends_apart() {
+    let (name, alone) = ("rwnd", one("rwnd", "client"));
+    // the first packet is the client's; what its clock differs by lies among the delays of the path
+    let client = packets(name, "client")[0].2[12..16].to_vec();
+    let (file, of_server) = file(name, SECOND / 50, |packet| {
+        let is_received = packet.bytes[12..16] == client;
+        packet.bytes[8] = if is_received { 60 } else { 128 };
+    });
+    let capture = separated(&file);
+    assert_eq!(capture.quality.other_end, of_server as u64);
+    assert!(are_alike(&capture, &alone));
+}
+
+#[test]
+fn a_capture_that_is_in_its_file_twice_counts_once() {
+    let alone = one("rwnd", "client");
+    let all = packets("rwnd", "client");
+    let owned = |late_ms: u64| {
+        let all = all.iter();
+        all.map(move |(at, _, bytes, wire_len)| Owned {
+            at: *at + Span::from_millis(late_ms),
+            bytes: bytes.clone(),
+            wire_len: *wire_len,
+        })
+    };
+    let mut twice: Vec<Owned> = owned(0).chain(owned(2)).collect();
+    twice.sort_by_key(|packet| packet.at);
+    let capture = separated(&as_pcap(RAW_IP, &twice, true, false));
+    assert!(are_alike(&capture, &alone));
 }

@@ -240,6 +240,7 @@ fn quality(quality: &Quality) -> Value {
         "duplicates": quality.duplicates,
         "captured_later": quality.captured_later,
         "merged_ends": quality.merged_ends,
+        "other_end": quality.other_end,
         "acked_before": quality.acked_before,
         "clocks_differ": quality.clocks_differ,
         "dropped": quality.dropped,
@@ -257,8 +258,8 @@ fn quality(quality: &Quality) -> Value {
         "skipped_bytes": quality.skipped_bytes,
         "replaced_times": quality.replaced_times,
         "clock_steps": quality.clock_steps,
-        "smb_headers_cut": quality.smb_headers_cut,
         "ignored_offsets": quality.ignored_offsets,
+        "smb_headers_cut": quality.smb_headers_cut,
         "damage": quality.damage.as_ref().map(|(at, what)| json!({"at_byte": at, "what": what})),
     })
 }

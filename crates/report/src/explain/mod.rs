@@ -44,7 +44,10 @@ pub use gain::together;
 /// # Errors
 /// [`Error`], if the file cannot be opened or contains no readable capture.
 pub fn read(path: &Path, client: Option<&Party>) -> Result<Explained, Error> {
-    let capture = coax_explain::explain(open(path)?)?;
+    let capture = match is_file(path) {
+        true => coax_explain::explain_file(|| open(path))?,
+        false => coax_explain::explain(open(path)?)?,
+    };
     Ok(explained(path.display().to_string(), capture, client))
 }
 
@@ -58,11 +61,16 @@ pub fn read_while(
     goes_on: &dyn Fn() -> bool,
 ) -> Result<Explained, Error> {
     let stopped = || Error::from(io::Error::from(io::ErrorKind::Interrupted));
-    let file = Stoppable {
-        file: open(path)?,
-        goes_on,
+    let stoppable = || {
+        let file = open(path)?;
+        Ok(Stoppable { file, goes_on })
     };
-    let capture = coax_explain::explain(file);
+    let capture = match is_file(path) {
+        true => coax_explain::explain_file(stoppable),
+        false => stoppable()
+            .map_err(Error::from)
+            .and_then(coax_explain::explain),
+    };
     if !goes_on() {
         return Err(stopped());
     }
@@ -157,6 +165,11 @@ fn begins(path: &Path) -> Result<Time, Error> {
     Ok(reader
         .next_packet()?
         .map_or(Time(u64::MAX), |packet| packet.at))
+}
+
+/// Whether it can be opened again.
+fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.is_file())
 }
 
 fn open(path: &Path) -> io::Result<Box<dyn Read>> {

@@ -450,6 +450,7 @@ fn faults(quality: &Quality) -> impl Iterator<Item = String> {
     #[rustfmt::skip]
     let plain = [
         (quality.duplicates, "packet", "captured twice (left out)"),
+        (quality.other_end, "packet", "captured at the server, which were left out: the file contains captures of both ends"),
         (quality.acked_before, "segment", "captured after its acknowledgment"),
         (quality.dropped, "packet", "dropped by the capturing machine"),
         (quality.missing_bytes, "byte", "missing in the capture, though acknowledged"),
@@ -459,8 +460,8 @@ fn faults(quality: &Quality) -> impl Iterator<Item = String> {
         (quality.cut_headers, "packet", "cut within the headers"),
         (quality.replaced_times, "packet", "with a time that fits neither the one before nor the one after (replaced)"),
         (quality.clock_steps, "time", "the clock was set back by more than a second"),
-        (quality.smb_headers_cut, "connection", "whose SMB headers the snap length cut off: capture with tcpdump -s 192 or more"),
         (quality.ignored_offsets, "interface", "with a time offset that moves packets to before 1970 or after 2554 (ignored)"),
+        (quality.smb_headers_cut, "connection", "whose SMB headers the snap length cut off: capture with tcpdump -s 192 or more"),
         (quality.without_start, "connection", "that began before the capture"),
         (quality.skipped_bytes, "byte", "of SMB connections outside any recognised message"),
     ];

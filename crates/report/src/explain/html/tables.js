@@ -208,14 +208,15 @@ function copyTable(capture, shown, choose) {
 
 const FAULTS = {
   cut_packets: ["packet", "cut to the snap length"], out_of_order: ["packet", "out of order"], duplicates: ["packet", "captured twice (left out)"],
+  other_end: ["packet", "captured at the server, which were left out: the file contains captures of both ends"],
   dropped: ["packet", "dropped by the capturing machine"], missing_bytes: ["byte", "missing in the capture, though acknowledged"], holes: ["hole", "that these bytes leave"],
   coalesced: ["segment", "longer than the wire allows: coalesced by the capturing machine"], incomplete_fragments: ["packet", "with missing fragments"],
   unknown_links: ["packet", "of a link type that is not read"], netbeui: ["packet", "of NetBEUI, which is not read"], ipx: ["packet", "of IPX, which is not read"],
   cut_headers: ["packet", "cut within the headers"], connections_without_start: ["connection", "that began before the capture"],
   replaced_times: ["packet", "with a time that fits neither the one before nor the one after (replaced)"],
   clock_steps: ["time", "the clock was set back by more than a second"],
-  smb_headers_cut: ["connection", "whose SMB headers the snap length cut off: capture with tcpdump -s 192 or more"],
   ignored_offsets: ["interface", "with a time offset that moves packets to before 1970 or after 2554 (ignored)"],
+  smb_headers_cut: ["connection", "whose SMB headers the snap length cut off: capture with tcpdump -s 192 or more"],
   skipped_bytes: ["byte", "of SMB connections outside any recognised message"],
 };
 
