@@ -365,6 +365,12 @@ impl PathStage {
         of(&self.utilisation, side).path_use(at, of(&self.shapes, side))
     }
 
+    /// When it was acknowledged that all of `side`'s data up to `end` had come, if the latest acknowledgment did that.
+    pub(crate) fn acked_at(&self, side: Side, end: u64) -> Option<Time> {
+        let last = of(&self.samples, side).last_ack;
+        last.filter(|ack| ack.acked >= end).map(|ack| ack.at)
+    }
+
     /// For how long the path carried what other connections sent in `side`'s direction, and was captured from `from` until `until`.
     pub(crate) fn rivals(&self, side: Side, from: Time, until: Time) -> Span {
         // they may have ended by the time that this connection's first packets are analysed for the second time

@@ -514,8 +514,8 @@ fn an_answer_behind_the_answers_to_another_connection_waited_in_their_queue() {
 }
 
 /// Reads of two clients, seen next to their server. Their answers pass a path of 1 Mbit/s that both share, or one each; a client asks for
-/// more when it has an answer and `think_us` have passed.
-fn beside_one_server(is_shared: bool, think_us: u64) -> [Flow; 2] {
+/// more when it has an answer and `think_us` have passed. The second client begins at `second_us`.
+fn beside_one_server(is_shared: bool, think_us: u64, second_us: u64) -> [Flow; 2] {
     const SEGMENT_US: u64 = 8_320;
     const BACK_US: u64 = 2000;
     const COUNT: u16 = 30_000;
@@ -528,7 +528,7 @@ fn beside_one_server(is_shared: bool, think_us: u64) -> [Flow; 2] {
             window: 60_000,
         })
     });
-    let (mut asks_us, mut free_us) = ([10_000, 50_000], [0; 2]);
+    let (mut asks_us, mut free_us) = ([10_000, second_us], [0; 2]);
     for turn in 0..40 {
         let (place, mid) = (turn % 2, 1 + turn as u16 / 2);
         let (reading, asked_us) = (&mut readings[place], asks_us[place]);
@@ -567,17 +567,20 @@ fn parts(flows: [Flow; 2], cause: Cause) -> Vec<u64> {
 
 #[test]
 fn a_request_behind_an_answer_to_another_client_waited_in_the_queue_of_their_path() {
-    let queueing = parts(beside_one_server(true, 0), Cause::Queueing);
+    let queueing = parts(beside_one_server(true, 0, 50_000), Cause::Queueing);
     assert!(queueing.iter().all(|part| *part >= 40), "{queueing:?}");
-    let think = parts(beside_one_server(true, 0), Cause::ClientThink);
+    let think = parts(beside_one_server(true, 0, 50_000), Cause::ClientThink);
     assert!(think.iter().all(|part| *part <= 10), "{think:?}");
 }
 
 #[test]
 fn a_client_that_has_a_path_of_its_own_waits_for_no_other() {
-    // as long as an answer takes
-    let queueing = parts(beside_one_server(false, 175_000), Cause::Queueing);
-    assert_eq!(queueing, [0, 0]);
-    let think = parts(beside_one_server(false, 175_000), Cause::ClientThink);
-    assert!(think.iter().all(|part| *part >= 40), "{think:?}");
+    // as long as an answer takes: both begin at the same time, or in turns as on one path
+    for second_us in [20_000, 195_000] {
+        let flows = || beside_one_server(false, 175_000, second_us);
+        let queueing = parts(flows(), Cause::Queueing);
+        assert!(queueing.iter().all(|part| *part <= 5), "{queueing:?}");
+        let think = parts(flows(), Cause::ClientThink);
+        assert!(think.iter().all(|part| *part >= 40), "{think:?}");
+    }
 }

@@ -138,7 +138,7 @@ impl Connection {
     /// Adds how busy the path was until then. It is a step of its own because what follows from it depends on all the rest.
     fn describe_use(&self, step: &mut Advance) {
         let asked = answers(step).filter(|_| step.is_behind);
-        step.rivals = asked.map_or(Span(0), |asked| self.rivals(step, asked.at));
+        step.rivals = asked.map_or(Span(0), |asked| self.rivals(step, &asked));
         let asks_ahead = |side| side == step.side && step.place.asks_ahead;
         let uses = Side::BOTH.map(|of| self.path_use(of, step.at, asks_ahead(of)));
         if uses.iter().any(Option::is_some) {
@@ -147,13 +147,17 @@ impl Connection {
     }
 
     /// For how long the path carried other connections' data while what answers a request of `asked` was under way.
-    fn rivals(&self, step: &Advance, asked: Time) -> Span {
+    fn rivals(&self, step: &Advance, asked: &SentSegment) -> Span {
         let (to, back) = (step.side.other(), step.side);
+        // what was acknowledged waited no longer
+        let acked = self.path.acked_at(to, asked.end).unwrap_or(step.at);
+        let most = acked - step.soonest(asked.carried);
+        let asked = asked.at;
         // behind the capture, the request stands in line with what was sent before it
         let before = Time(asked.0.saturating_sub((step.at - asked).0));
         let ahead = match self.path.is_behind(to) {
             true => Span(0),
-            false => self.path.rivals(to, before, asked),
+            false => self.path.rivals(to, before, asked).min(most),
         };
         sum(ahead, self.path.rivals(back, asked, step.at))
     }
