@@ -61,7 +61,8 @@ pub fn explain_file<R: std::io::Read>(
     let mut analyser = Analyser::without(of_server);
     analyser.read(open()?)?;
     let of_client = analyser.finish();
-    Ok(match of_client.quality.merged_ends {
+    let has_lost_all = of_client.copies.is_empty() && !capture.copies.is_empty();
+    Ok(match of_client.quality.merged_ends || has_lost_all {
         true => capture,
         false => of_client,
     })

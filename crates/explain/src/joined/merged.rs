@@ -212,21 +212,16 @@ impl Sightings {
         if ways.iter().all(|way| has_own_ttl(way)) {
             return Some(Rule::TimeToLive);
         }
+        if ways.iter().all(|way| is_at_one_place(way)) {
+            return Some(Rule::ClientFirst);
+        }
         if self.is_acknowledged_late() {
             return Some(Rule::SenderFirst);
         }
         if !ways.iter().all(|way| is_far_apart(way)) {
             return None;
         }
-        let delays = ways.map(|way| {
-            let way = way.iter();
-            way.map(|twice| (twice.first.at, twice.apart())).collect()
-        });
-        let (is_swapped, clock) = clock::solve_roles(&delays)?;
-        clock.fits().then_some(match is_swapped {
-            true => Rule::ServerFirst,
-            false => Rule::ClientFirst,
-        })
+        by_clocks(&ways)
     }
 
     /// Whether acknowledgments come after the second sighting of what they acknowledge.
@@ -247,6 +242,19 @@ impl Sightings {
         }
         all >= MIN_PAIRS && early.saturating_mul(MAX_CONTRADICTING) <= all
     }
+}
+
+/// Which end has the first sightings, if one has them all.
+fn by_clocks(ways: &[Vec<&Twice>; 2]) -> Option<Rule> {
+    let delays = ways.each_ref().map(|way| {
+        let way = way.iter();
+        way.map(|twice| (twice.first.at, twice.apart())).collect()
+    });
+    let (is_swapped, clock) = clock::solve_roles(&delays)?;
+    clock.fits().then_some(match is_swapped {
+        true => Rule::ServerFirst,
+        false => Rule::ClientFirst,
+    })
 }
 
 impl Twice {
@@ -276,6 +284,11 @@ fn has_own_ttl(way: &[&Twice]) -> bool {
         .iter()
         .filter(|twice| twice.first.ttl == twice.second.ttl);
     same.count().saturating_mul(MAX_CONTRADICTING) <= way.len()
+}
+
+/// Whether the two sightings of these packets have the same times, as in a file that contains one capture twice: either will do.
+fn is_at_one_place(way: &[&Twice]) -> bool {
+    way.iter().all(|twice| twice.apart() <= MAX_MISFIT_NS)
 }
 
 /// Whether the first sightings are all of the same end. Where another end's comes first, the time between the two sightings

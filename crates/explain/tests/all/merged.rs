@@ -207,16 +207,20 @@ fn where_routers_are_between_the_time_to_live_tells_the_ends_apart() {
 fn a_capture_that_is_in_its_file_twice_counts_once() {
     let alone = one("rwnd", "client");
     let all = packets("rwnd", "client");
-    let owned = |late_ms: u64| {
+    let owned = |late_ms: u64| -> Vec<Owned> {
         let all = all.iter();
         all.map(move |(at, _, bytes, wire_len)| Owned {
             at: *at + Span::from_millis(late_ms),
             bytes: bytes.clone(),
             wire_len: *wire_len,
         })
+        .collect()
     };
-    let mut twice: Vec<Owned> = owned(0).chain(owned(2)).collect();
-    twice.sort_by_key(|packet| packet.at);
-    let capture = separated(&as_pcap(RAW_IP, &twice, true, false));
-    assert!(are_alike(&capture, &alone));
+    let mut mirrored = [owned(0), owned(2)].concat();
+    mirrored.sort_by_key(|packet| packet.at);
+    let appended = [owned(0), owned(0)].concat();
+    for twice in [mirrored, appended] {
+        let capture = separated(&as_pcap(RAW_IP, &twice, true, false));
+        assert!(are_alike(&capture, &alone));
+    }
 }
