@@ -26,16 +26,17 @@ fn has_unknown(tests: &[Test]) -> bool {
     })
 }
 
-pub(super) fn matches(rule: &Rule, packet: &Packet<'_>) -> Match {
-    all_hold(&rule.tests, packet)
+/// Whether a rule matches a packet, for which connection tracking has one of these states.
+pub(super) fn matches(rule: &Rule, packet: &Packet<'_>, states: &[&str]) -> Match {
+    all_hold(&rule.tests, packet, states)
 }
 
-fn all_hold(tests: &[Test], packet: &Packet<'_>) -> Match {
-    let tests = tests.iter().map(|test| holds(test, packet));
+fn all_hold(tests: &[Test], packet: &Packet<'_>, states: &[&str]) -> Match {
+    let tests = tests.iter().map(|test| holds(test, packet, states));
     tests.min().unwrap_or(Match::Yes)
 }
 
-fn holds(test: &Test, packet: &Packet<'_>) -> Match {
+fn holds(test: &Test, packet: &Packet<'_>, states: &[&str]) -> Match {
     let sure = |is: bool| if is { Match::Yes } else { Match::No };
     let found = match &test.on {
         On::Protocol(names) => sure(names.iter().any(|name| is_protocol(name, packet.protocol))),
@@ -46,11 +47,13 @@ fn holds(test: &Test, packet: &Packet<'_>) -> Match {
         }
         On::Flags { mask, values } => sure(values.contains(&(flags_of(packet) & mask))),
         On::AnyFlag(mask) => sure(flags_of(packet) & mask != 0),
-        On::State(states) => sure(is_any(states, state(packet))),
-        On::Direction(names) => sure(match state(packet) {
-            "new" => is_any(names, "original"),
-            _ => is_any(names, "reply"),
-        }),
+        On::State(names) => of_states(names, states),
+        On::Direction(names) => match states {
+            ["new"] => sure(is_any(names, "original")),
+            ["established"] => sure(is_any(names, "reply")),
+            // Without a connection nftables and iptables differ, and iptables depends on the other options.
+            _ => Match::Perhaps,
+        },
         On::PacketType(kinds) => of_kinds(kinds, packet),
         On::Interface(names) => sure(!packet.reply && is_one_of(names, packet.interface)),
         On::OutInterface(names) => sure(packet.reply && is_one_of(names, packet.interface)),
@@ -64,7 +67,7 @@ fn holds(test: &Test, packet: &Packet<'_>) -> Match {
             true => is_any(names, "ip6") || is_any(names, "ipv6"),
         }),
         On::AnyOf(lists) => {
-            let lists = lists.iter().map(|tests| all_hold(tests, packet));
+            let lists = lists.iter().map(|tests| all_hold(tests, packet, states));
             lists.max().unwrap_or(Match::No)
         }
         On::Always => sure(true),
@@ -103,11 +106,15 @@ fn of_kinds(kinds: &[String], packet: &Packet<'_>) -> Match {
     }
 }
 
-/// What connection tracking says of a packet. Announcements at UDP 138 reply to nothing.
-fn state(packet: &Packet<'_>) -> &'static str {
-    match (packet.reply, packet.protocol, packet.port) {
-        (false, ..) | (true, "udp", 138) => "new",
-        _ => "established",
+fn of_states(names: &[String], possible: &[&str]) -> Match {
+    let is_wanted = |state: &&str| is_any(names, state);
+    match (
+        possible.iter().all(is_wanted),
+        possible.iter().any(is_wanted),
+    ) {
+        (true, _) => Match::Yes,
+        (false, true) => Match::Perhaps,
+        (false, false) => Match::No,
     }
 }
 

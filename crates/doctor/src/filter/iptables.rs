@@ -1,9 +1,12 @@
 //! Reads what `iptables-save` prints.
 
-use super::{Base, Chain, Net, On, Range, Rule, Ruleset, Test, Verdict, flags};
+use super::{Base, Chain, Net, On, Range, Rule, Ruleset, Test, Turn, Verdict, flags};
+
+/// The priority of the table `raw` (NF_IP_PRI_RAW).
+const RAW: i64 = -300;
 
 /// Targets after which the next rule decides (iptables-extensions(8)).
-const NOT_FINAL: [&str; 25] = [
+const NOT_FINAL: [&str; 24] = [
     "ACCOUNT",
     "AUDIT",
     "CHECKSUM",
@@ -19,7 +22,6 @@ const NOT_FINAL: [&str; 25] = [
     "LOG",
     "MARK",
     "NFLOG",
-    "NOTRACK",
     "RATEEST",
     "SECMARK",
     "SET",
@@ -85,6 +87,10 @@ fn base(table: &str, chain: &str, policy: &str) -> Option<Base> {
         drops: policy == "DROP",
         leaves,
         nat: table == "nat",
+        turn: match table {
+            "raw" => Turn::BeforeTracking(RAW),
+            _ => Turn::AfterTracking,
+        },
     })
 }
 
@@ -112,6 +118,7 @@ fn rule(line: &str) -> Option<(String, Rule)> {
         }
         match word.as_str() {
             "-j" => rule.verdict = target(&value),
+            "--notrack" => rule.verdict = Verdict::Untrack,
             "-g" => rule.verdict = Verdict::Goto(value),
             _ => {
                 if let Some(on) = test(&word, &value) {
@@ -130,6 +137,7 @@ fn target(name: &str) -> Verdict {
         "DNAT" | "NETMAP" | "REDIRECT" => Verdict::Redirect,
         "DROP" | "REJECT" => Verdict::Drop,
         "RETURN" => Verdict::Return,
+        "NOTRACK" => Verdict::Untrack,
         "QUEUE" | "NFQUEUE" | "TPROXY" => Verdict::Unknown,
         name if NOT_FINAL.contains(&name) => Verdict::Continue,
         name => Verdict::Jump(name.to_owned()),

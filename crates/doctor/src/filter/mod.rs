@@ -7,6 +7,7 @@ mod holds;
 mod iptables;
 mod net;
 mod nft;
+mod tracking;
 mod walk;
 
 pub use iptables::{ip6tables, iptables};
@@ -65,6 +66,20 @@ pub struct Base {
     /// It translates addresses, if connection tracking is on. Without a rule that needs it, the kernel tracks nothing and skips the
     /// chain.
     pub nat: bool,
+    /// When it sees packets.
+    pub turn: Turn,
+}
+
+/// When a chain sees packets: before or after the kernel looks up their connection. That happens in the hooks `prerouting` and
+/// `output` at priority -200 (NF_IP_PRI_CONNTRACK).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Turn {
+    /// Before, in the order of priorities.
+    BeforeTracking(i64),
+    /// At the same priority: the order is not known.
+    WithTracking,
+    /// After.
+    AfterTracking,
 }
 
 /// A rule.
@@ -141,6 +156,8 @@ pub enum Verdict {
     /// The next rule decides.
     #[default]
     Continue,
+    /// The kernel does not look up the connection, if it has not yet. The next rule decides.
+    Untrack,
     /// The packet passes this base chain.
     Accept,
     /// It is dropped or rejected.

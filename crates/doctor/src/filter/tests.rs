@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod matches;
+mod tracking;
 
 use std::net::{IpAddr, Ipv4Addr};
 

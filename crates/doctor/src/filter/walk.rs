@@ -1,8 +1,9 @@
 //! Walks a packet through the rules.
 
 use super::{
-    Chain, Fate, Packet, Place, Rule, Ruleset, Verdict,
+    Base, Chain, Fate, Packet, Place, Rule, Ruleset, Turn, Verdict,
     holds::{Match, is_not_understood, matches},
+    tracking::Tracking,
 };
 
 /// Jumps within jumps. The kernel permits 16 (NFT_JUMP_STACK_SIZE).
@@ -12,26 +13,21 @@ const STEPS_MAX: usize = 200_000;
 
 /// What the rules do with a packet.
 pub fn fate(rules: &Ruleset, packet: &Packet<'_>) -> Fate {
-    let mut walk = Walk {
-        rules,
-        packet,
-        base: "",
-        steps: 0,
-        accepted_perhaps: false,
-        dropped_perhaps: None,
-        not_understood: None,
-        redirected: None,
+    let request = Packet {
+        reply: false,
+        ..packet.clone()
     };
-    for chain in &rules.chains {
-        let Some(base) = chain.base.filter(|base| base.leaves == packet.reply) else {
-            continue;
-        };
-        if !sees(chain, packet) {
+    let request_untracked = match packet.reply {
+        true => untracked(rules, &request),
+        false => Match::No,
+    };
+    let mut walk = Walk::new(rules, packet, request_untracked);
+    for (chain, base) in bases(rules, packet) {
+        // The kernel translates no untracked packet.
+        if base.nat && walk.tracking.untracked == Match::Yes {
             continue;
         }
-        walk.base = &chain.name;
-        walk.accepted_perhaps = false;
-        let dropped = match walk.chain(chain, 0) {
+        let dropped = match walk.enter(chain, base) {
             Flow::Dropped(place) => Some(place),
             Flow::GoesOn if base.drops => Some(walk.place(chain, "policy drop")),
             Flow::Accepted | Flow::GoesOn => None,
@@ -52,6 +48,28 @@ pub fn fate(rules: &Ruleset, packet: &Packet<'_>) -> Fate {
         (None, Some(place)) => Fate::Redirected(place),
         (None, None) => Fate::Arrives,
     }
+}
+
+/// Whether rules exempt a packet from connection tracking.
+fn untracked(rules: &Ruleset, packet: &Packet<'_>) -> Match {
+    let mut walk = Walk::new(rules, packet, Match::No);
+    for (chain, base) in bases(rules, packet) {
+        if base.turn != Turn::AfterTracking {
+            walk.enter(chain, base);
+        }
+    }
+    walk.tracking.untracked
+}
+
+/// The chains where a packet enters the rules. Those before connection tracking are first: they change what the others see.
+fn bases<'a>(rules: &'a Ruleset, packet: &Packet<'_>) -> Vec<(&'a Chain, Base)> {
+    let chains = rules.chains.iter().filter(|chain| sees(chain, packet));
+    let bases = chains.filter_map(|chain| Some((chain, chain.base?)));
+    let mut bases: Vec<_> = bases
+        .filter(|(_, base)| base.leaves == packet.reply)
+        .collect();
+    bases.sort_by_key(|(_, base)| base.turn);
+    bases
 }
 
 /// Whether a chain sees packets of this interface and family of addresses.
@@ -79,6 +97,11 @@ struct Walk<'a> {
     packet: &'a Packet<'a>,
     /// The chain where the packet entered.
     base: &'a str,
+    /// When that chain sees packets.
+    turn: Turn,
+    tracking: Tracking,
+    /// The packet may not reach the rule that is looked at.
+    in_doubt: bool,
     steps: usize,
     accepted_perhaps: bool,
     dropped_perhaps: Option<Place>,
@@ -86,7 +109,34 @@ struct Walk<'a> {
     redirected: Option<Place>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(rules: &'a Ruleset, packet: &'a Packet<'a>, request_untracked: Match) -> Self {
+        Self {
+            rules,
+            packet,
+            base: "",
+            turn: Turn::AfterTracking,
+            tracking: Tracking {
+                untracked: Match::No,
+                request_untracked,
+            },
+            in_doubt: false,
+            steps: 0,
+            accepted_perhaps: false,
+            dropped_perhaps: None,
+            not_understood: None,
+            redirected: None,
+        }
+    }
+
+    /// The packet enters the rules at this chain.
+    fn enter(&mut self, chain: &'a Chain, base: Base) -> Flow {
+        self.base = &chain.name;
+        self.turn = base.turn;
+        self.accepted_perhaps = false;
+        self.chain(chain, 0)
+    }
+
     /// Walks through a chain that the packet reaches.
     fn chain(&mut self, chain: &Chain, depth: usize) -> Flow {
         let mut may_have_left = false;
@@ -96,14 +146,19 @@ impl Walk<'_> {
                 self.give_up(chain, rule);
                 return Flow::GoesOn;
             }
-            let found = matches(rule, self.packet);
+            let states = self.tracking.states(self.packet, self.turn);
+            let found = matches(rule, self.packet, &states);
             if found == Match::No {
                 continue;
             }
             if rule.verdict != Verdict::Continue && is_not_understood(rule) {
                 self.not_understood.get_or_insert(rule.text.clone());
             }
-            match (self.end(chain, rule, depth), found) {
+            let before = self.in_doubt;
+            self.in_doubt |= found != Match::Yes || may_have_left;
+            let end = self.end(chain, rule, depth);
+            self.in_doubt = before;
+            match (end, found) {
                 (None, _) => {}
                 (Some(flow), Match::Yes) if !may_have_left => return flow,
                 (Some(flow), Match::Yes) => return self.perhaps(flow),
@@ -118,6 +173,11 @@ impl Walk<'_> {
     fn end(&mut self, chain: &Chain, rule: &Rule, depth: usize) -> Option<Flow> {
         match &rule.verdict {
             Verdict::Continue => None,
+            Verdict::Untrack => {
+                let sure = !self.in_doubt && !self.accepted_perhaps;
+                self.tracking.untrack(self.turn, sure);
+                None
+            }
             Verdict::Accept => Some(Flow::Accepted),
             Verdict::Drop => Some(Flow::Dropped(self.place(chain, &rule.text))),
             Verdict::Redirect => {

@@ -1,15 +1,20 @@
 //! Reads what `nft -j list ruleset` prints (libnftables-json(5)).
 
+use std::cmp::Ordering;
+
 use serde_json::Value;
 
 mod json;
 mod matches;
 mod shown;
 
-use super::{Base, Chain, Rule, Ruleset, Test, Verdict};
+use super::{Base, Chain, Rule, Ruleset, Test, Turn, Verdict};
 use json::{table, word};
 use matches::{Sets, needs, unknown};
 use shown::{key, match_text, shown, verdict_text};
+
+/// The priority at which the kernel looks up the connection of a packet (NF_IP_PRI_CONNTRACK).
+const TRACKING: i64 = -200;
 
 /// The tables of a dump; `None` if it is none.
 pub fn nft(text: &str) -> Option<Ruleset> {
@@ -74,10 +79,24 @@ fn chain(object: &Value) -> Option<Chain> {
             drops: word(object, "policy") == Some("drop"),
             leaves,
             nat: word(object, "type") == Some("nat"),
+            turn: turn(object),
         }),
         devices: devices(object),
         rules: Vec::new(),
     })
+}
+
+fn turn(chain: &Value) -> Turn {
+    let priority = chain.get("prio").and_then(Value::as_i64);
+    match (word(chain, "hook"), priority) {
+        (Some("ingress"), _) => Turn::BeforeTracking(i64::MIN),
+        (Some("prerouting" | "output"), Some(priority)) => match priority.cmp(&TRACKING) {
+            Ordering::Less => Turn::BeforeTracking(priority),
+            Ordering::Equal => Turn::WithTracking,
+            Ordering::Greater => Turn::AfterTracking,
+        },
+        _ => Turn::AfterTracking,
+    }
 }
 
 /// The interfaces of a chain of `ingress` or `egress`: one or a list.
@@ -107,9 +126,9 @@ fn rules(sets: &Sets<'_>, object: &Value) -> Vec<Rule> {
             }
             "vmap" => rules.extend(map(sets, value, &tests, &words)),
             // they stop nothing
-            "counter" | "log" | "comment" | "mangle" | "notrack" | "meter" | "set" | "map"
-            | "ct helper" | "ct timeout" | "ct expectation" | "secmark" | "flow" | "dup"
-            | "last" => {}
+            "counter" | "log" | "comment" | "mangle" | "meter" | "set" | "map" | "ct helper"
+            | "ct timeout" | "ct expectation" | "secmark" | "flow" | "dup" | "last" => {}
+            "notrack" => rules.push(rule(&tests, &words, kind, Verdict::Untrack)),
             "xt" if word(value, "type") == Some("target") => {
                 rules.push(rule(&tests, &words, "xt target", Verdict::Unknown));
             }
