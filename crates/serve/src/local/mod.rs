@@ -132,9 +132,9 @@ impl Wake for LocalChanges {
             watched,
         } in changed
         {
-            if watched && let Some(vfs) = watchable(&server, share) {
+            if watched && let Some((vfs, inside)) = watchable(&server, share, &path) {
                 // Called without the lock: a hung disk must not block other shares.
-                let outcome = self.watch(&*vfs, &path);
+                let outcome = self.watch(&*vfs, &inside);
                 self.note(&server, (share, path), outcome);
             } else {
                 self.note(&server, (share, path), Err(Errno::CANCELED));
@@ -147,6 +147,8 @@ impl Follower for LocalChanges {
     fn follow(&self, server: &Arc<Server>) {
         let mut followed = self.server.write().unwrap_or_else(PoisonError::into_inner);
         *followed = Arc::downgrade(server);
+        drop(followed);
+        self.state().move_folders(server);
     }
 }
 
@@ -258,24 +260,39 @@ impl LocalChanges {
     }
 }
 
-/// The outermost folder of a path space, if local changes in it are to be reported to the clients of one of its shares.
-fn watchable(server: &Server, space: ShareId) -> Option<Arc<dyn Vfs>> {
-    let place = |share: &Share| {
-        server.locked(|tables| {
-            let (space, folder) = tables.space(share.id);
-            (space, folder.is_empty())
-        })
-    };
-    let is_here = |share: &&Arc<Share>| place(share).0 == space;
-    let wants = |share: &Arc<Share>| share.options.kernel_change_notify;
-    if !server.shares.iter().filter(is_here).any(wants) {
-        return None;
+/// The outermost share that has a folder of a path space, and the folder's path there, if local changes in it are to be
+/// reported to the clients of one of the space's shares. After a reload no share may have the outermost folder of the space.
+fn watchable(server: &Server, space: ShareId, path: &str) -> Option<(Arc<dyn Vfs>, String)> {
+    let (space, path) = server.locked(|tables| tables.path_in_space(space, path));
+    let mut found: Option<(Arc<dyn Vfs>, String)> = None;
+    let mut is_wanted = false;
+    for share in server.shares.iter() {
+        let (own, folder) = server.locked(|tables| tables.path_in_space(share.id, ""));
+        if own != space {
+            continue;
+        }
+        is_wanted |= share.options.kernel_change_notify;
+        let Some(inside) = beneath(&folder, &path) else {
+            continue;
+        };
+        if let ShareKind::Disk(vfs) = &share.kind
+            && found
+                .as_ref()
+                .is_none_or(|(_, known)| known.len() < inside.len())
+        {
+            found = Some((vfs.clone(), inside.to_owned()));
+        }
     }
-    let folder_of = |share: &Arc<Share>| match &share.kind {
-        ShareKind::Disk(vfs) if place(share) == (space, true) => Some(vfs.clone()),
-        _ => None,
-    };
-    server.shares.iter().find_map(folder_of)
+    found.filter(|_| is_wanted)
+}
+
+/// The path from `folder`, if `path` is that folder or lies in it.
+fn beneath<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
+    let rest = path.strip_prefix(folder)?;
+    match folder.is_empty() || rest.is_empty() {
+        true => Some(rest),
+        false => rest.strip_prefix('/'),
+    }
 }
 
 fn pass_on(server: &Server, deed: Deed) {
@@ -295,6 +312,20 @@ fn pass_on(server: &Server, deed: Deed) {
 }
 
 impl State {
+    /// A reload may have made the path spaces of watched folders part of others.
+    fn move_folders(&mut self, server: &Server) {
+        let watched = std::mem::take(&mut self.watched);
+        self.folders.clear();
+        for ((share, path), watch) in watched {
+            let folder = server.locked(|tables| tables.path_in_space(share, &path));
+            self.folders
+                .entry(watch)
+                .or_default()
+                .insert(folder.clone());
+            self.watched.insert(folder, watch);
+        }
+    }
+
     /// Returns the pending events, whether the kernel lost some, and whether none are left.
     fn collect(&mut self, inotify: &OwnedFd) -> (Vec<Seen>, bool, bool) {
         let mut buffer = [MaybeUninit::uninit(); 16_384];

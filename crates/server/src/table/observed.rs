@@ -1,6 +1,6 @@
 //! Entries for the driver that watches the disk, until it takes them.
 
-use super::{ShareId, Wake};
+use super::{ShareId, Wake, path_index::Place};
 use alloc::{
     collections::VecDeque,
     string::{String, ToString},
@@ -75,6 +75,17 @@ impl Observed {
         }
         let path = path.to_string();
         push_bounded(&mut self.own, OwnChange { share, path, kind });
+    }
+
+    /// The path space `old` is now the folder `to` of another one.
+    pub(super) fn move_space(&mut self, old: ShareId, to: &Place) {
+        let folders = self.folders.iter_mut().map(|f| (&mut f.share, &mut f.path));
+        let changes = self.own.iter_mut().chain(&mut self.announced);
+        let changes = changes.map(|change| (&mut change.share, &mut change.path));
+        for (space, path) in folders.chain(changes).filter(|(space, _)| **space == old) {
+            let place = to.beneath(path);
+            (*space, *path) = (place.space, place.path);
+        }
     }
 
     /// Removes the announcement of a change; returns whether there was one.

@@ -16,6 +16,18 @@ pub(super) struct Place {
     pub(super) path: String,
 }
 
+impl Place {
+    /// The place of `path` in this folder.
+    pub(super) fn beneath(&self, path: &str) -> Self {
+        let path = match (self.path.as_str(), path) {
+            ("", path) => path.to_string(),
+            (folder, "") => folder.to_string(),
+            (folder, path) => format!("{folder}/{path}"),
+        };
+        Self { path, ..*self }
+    }
+}
+
 /// Opens by path space and path.
 #[derive(Debug, Default)]
 pub(super) struct Paths(pub(super) BTreeSet<(ShareId, String, OpenId)>);
@@ -27,6 +39,17 @@ impl Paths {
 
     pub(super) fn remove(&mut self, place: Place, open: OpenId) {
         self.0.remove(&(place.space, place.path, open));
+    }
+
+    /// The space `old` is now the folder `to` of another one.
+    pub(super) fn move_space(&mut self, old: ShareId, to: &Place) {
+        let (moved, rest): (BTreeSet<_>, BTreeSet<_>) = core::mem::take(&mut self.0)
+            .into_iter()
+            .partition(|(space, ..)| *space == old);
+        self.0 = rest;
+        for (_, path, open) in moved {
+            self.insert(to.beneath(&path), open);
+        }
     }
 
     pub(super) fn at(&self, place: &Place) -> impl Iterator<Item = OpenId> {

@@ -1,6 +1,6 @@
 //! Watches of folders, and the changes that they collect.
 
-use super::{OpenId, Refusal, ShareId, Ticket};
+use super::{OpenId, Refusal, ShareId, Ticket, path_index::Place};
 use crate::budget::Lease;
 use alloc::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -223,6 +223,20 @@ impl Watches {
             self.folders.remove(&key);
         }
         is_last
+    }
+
+    /// The path space `old` is now the folder `to` of another one.
+    pub(super) fn move_space(&mut self, old: ShareId, to: &Place) {
+        for ((space, path), opens) in core::mem::take(&mut self.folders) {
+            let key = match space == old {
+                true => {
+                    let place = to.beneath(&path);
+                    (place.space, place.path)
+                }
+                false => (space, path),
+            };
+            self.folders.entry(key).or_default().extend(opens);
+        }
     }
 
     /// Whether a client watches the folder that `path` lies in.

@@ -136,3 +136,118 @@ fn a_share_in_an_inner_share_has_the_outermost_space_and_keeps_it() {
     assert_eq!(tables.space(innermost), (SHARE, "data/old/deep"));
     assert_eq!(tables.space(INNER), (SHARE, "data/old"));
 }
+
+/// INNER is served alone first, with this file open; then a share around it is added.
+fn surrounded(name: &str) -> (World, OpenId, ConnId) {
+    let mut world = World::new();
+    world.tables.join_space(INNER, [INNER].into_iter());
+    let client = world.client();
+    let open = world.open(&on(INNER, name, 1, client));
+    world.tables.join_space(SHARE, [SHARE].into_iter());
+    world.tables.nest_space(INNER, SHARE, "data/old");
+    (world, open, client)
+}
+
+#[test]
+fn a_share_that_is_added_around_open_files_has_one_path_space_with_them() {
+    let (mut world, open, _) = surrounded("sub/file");
+    assert_eq!(world.tables.space(INNER), (SHARE, "data/old"));
+    for folder in ["", "data", "data/old", "data/old/sub"] {
+        assert!(world.tables.is_open_beneath(SHARE, folder), "{folder}");
+    }
+    assert!(world.tables.is_open_path(INNER, "sub/file"));
+    world
+        .tables
+        .rename_paths(SHARE, "data/old/sub", "data/old/new");
+    let path = &world.tables.get(open).unwrap().request.path;
+    assert_eq!(path, "new/file");
+    assert_eq!(world.close(open), None);
+    assert!(world.tables.paths.0.is_empty());
+}
+
+#[test]
+fn a_file_opened_alone_stays_alone_when_a_share_around_it_is_added() {
+    let mut world = World::new();
+    world.tables.join_space(INNER, [INNER].into_iter());
+    let client = world.client();
+    let alone = OpenRequest {
+        sharing: Sharing::Nt(0),
+        ..on(INNER, "file", 1, client)
+    };
+    world.open(&alone);
+    world.tables.join_space(SHARE, [SHARE].into_iter());
+    world.tables.nest_space(INNER, SHARE, "data/old");
+    let again = on(SHARE, "data/old/file", 1, client);
+    let outcome = world.tables.open(T0, &again);
+    assert!(
+        !matches!(outcome, OpenOutcome::Granted { .. }),
+        "{outcome:?}"
+    );
+}
+
+#[test]
+fn a_creation_and_a_mark_for_deletion_stay_when_a_share_around_them_is_added() {
+    let mut world = World::new();
+    world.tables.join_space(INNER, [INNER].into_iter());
+    let client = world.client();
+    let created = on(INNER, "new", 1, client);
+    assert!(matches!(
+        world.tables.reserve(T0, &created),
+        OpenOutcome::Granted { .. }
+    ));
+    let gone = OpenRequest {
+        is_directory: true,
+        ..on(INNER, "gone", 2, client)
+    };
+    let gone = world.open(&gone);
+    world.tables.set_delete_pending(gone, true).unwrap();
+    world.tables.join_space(SHARE, [SHARE].into_iter());
+    world.tables.nest_space(INNER, SHARE, "data/old");
+    assert!(world.tables.is_being_created(SHARE, "data/old/new"));
+    assert!(world.tables.is_folder_doomed(SHARE, "data/old/gone"));
+    let doomed = world.close(gone).unwrap();
+    assert_eq!((doomed.share, doomed.path.as_str()), (INNER, "gone"));
+}
+
+#[test]
+fn a_watch_goes_on_and_sees_changes_through_a_share_that_is_added_around_it() {
+    let mut world = World::new();
+    world.tables.join_space(INNER, [INNER].into_iter());
+    let client = world.client();
+    let open = world.open(&OpenRequest {
+        is_directory: true,
+        ..on(INNER, "", 1, client)
+    });
+    let request = WatchRequest {
+        open,
+        filter: NotifyFilter::name_of(false),
+        recursive: false,
+        buffer_bytes: 1000,
+    };
+    let WatchOutcome::Waiting(ticket) = world.tables.watch(&request) else {
+        panic!("must wait")
+    };
+    assert!(world.tables.cancel_watch(open, ticket));
+    world.tables.join_space(SHARE, [SHARE].into_iter());
+    world.tables.nest_space(INNER, SHARE, "data/old");
+    world.tables.report_created(SHARE, "data/old/a", false);
+    let WatchOutcome::Ready(NotifyOutcome::Changes(changes)) = world.tables.watch(&request) else {
+        panic!("must be ready")
+    };
+    assert_eq!(changes.len(), 1);
+    assert_eq!(changes[0].path, "a");
+    assert!(world.tables.is_watched(SHARE, "data/old"));
+    assert_eq!(world.close(open), None);
+    assert!(world.tables.watches.is_empty());
+}
+
+#[test]
+fn the_space_of_a_removed_share_becomes_part_of_one_around_it() {
+    let mut world = nested();
+    let outermost = ShareId(5);
+    world.tables.join_space(outermost, [outermost].into_iter());
+    world.tables.nest_space(INNER, outermost, "all/data/old");
+    let tables = &world.tables;
+    assert_eq!(tables.space(INNER), (outermost, "all/data/old"));
+    assert_eq!(tables.space(SHARE), (outermost, "all"));
+}
