@@ -28,7 +28,7 @@ use super::{
     printing::Printing,
     report::Reporter,
     service::{Follower, Service},
-    status::{NetworkStatus, Registry},
+    status::{NetworkStatus, Registry, WinsStatus},
     taps::Recorder,
     totals::Totals,
     tuning::Tuning,
@@ -57,6 +57,7 @@ pub(super) struct Host {
     pub(super) clients: Registry,
     /// The NetBIOS names of the networks, for `coax status`, by who publishes them.
     networks: Mutex<BTreeMap<String, Vec<NetworkStatus>>>,
+    wins: Mutex<Option<WinsStatus>>,
     /// Receives finished print jobs.
     pub(super) printing: Printing,
     /// What is known of the cards of clients that were connected.
@@ -118,6 +119,7 @@ impl Host {
             began: Instant::now(),
             clients: Registry::default(),
             networks: Mutex::default(),
+            wins: Mutex::default(),
             limits: Arc::default(),
             history: History::default(),
             totals: Box::default(),
@@ -159,6 +161,18 @@ impl Host {
     pub(super) fn publish_networks(&self, publisher: &str, networks: Vec<NetworkStatus>) {
         let mut all = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert(publisher.to_owned(), networks);
+    }
+
+    /// The WINS server, as last published.
+    pub(super) fn wins(&self) -> Option<WinsStatus> {
+        let wins = self.wins.lock().unwrap_or_else(PoisonError::into_inner);
+        wins.clone()
+    }
+
+    /// Publishes what the WINS server does.
+    pub(super) fn publish_wins(&self, status: WinsStatus) {
+        let mut wins = self.wins.lock().unwrap_or_else(PoisonError::into_inner);
+        *wins = Some(status);
     }
 
     /// Configuration of the session layer.

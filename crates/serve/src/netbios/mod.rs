@@ -139,6 +139,9 @@ impl Names {
         let nodes = self.nodes.iter();
         let of = |node: &Node| shown::network(&node.service, node.browsing(), node.network);
         host.publish_networks("", nodes.map(of).collect());
+        if let Some(wins) = &self.wins {
+            host.publish_wins(wins.status());
+        }
     }
 
     fn each(&mut self, mut action: impl FnMut(&mut NameService)) {

@@ -19,7 +19,7 @@ use coax_wire::{
     time::{Span, Time},
 };
 
-use super::super::{commands::Order, host::Host, random, report::Reporter};
+use super::super::{commands::Order, host::Host, random, report::Reporter, status::WinsStatus};
 use coax_smbconf::{diagnostic::Diagnostic, macros::one_word, settings::NetbiosSettings};
 
 /// How long a changed record waits to be written together with others.
@@ -164,6 +164,13 @@ impl WinsHost {
             save: None,
             hook: netbios.wins_hook.clone(),
         })
+    }
+
+    pub(super) fn status(&self) -> WinsStatus {
+        WinsStatus {
+            challenges: self.engine.challenges() as u64,
+            refused_challenges: self.engine.refused_challenges(),
+        }
     }
 
     pub(super) fn due(&self) -> Option<Time> {

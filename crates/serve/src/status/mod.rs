@@ -12,7 +12,7 @@ pub use history::{ClientMinute, HistoryStatus, MinuteStatus, ShareMinute};
 pub(super) use registry::{Registry, Shown};
 pub use shape::{
     Answer, Ask, AuditStatus, ClientStatus, FileStatus, LimitStatus, NameStatus, NetworkStatus,
-    SCHEMA, Status,
+    SCHEMA, Status, WinsStatus,
 };
 pub(crate) use socket::day;
 pub use socket::socket_path;

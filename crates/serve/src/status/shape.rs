@@ -37,6 +37,9 @@ pub struct Status {
     pub print_jobs: Vec<String>,
     /// Limits of the server and how much of them is used.
     pub limits: Vec<LimitStatus>,
+    /// The WINS server, if it runs.
+    #[serde(default)]
+    pub wins: Option<WinsStatus>,
     /// The audit log, if there is one.
     #[serde(default)]
     pub audit: Option<AuditStatus>,
@@ -130,6 +133,15 @@ pub struct NetworkStatus {
     pub role: Option<String>,
     /// The master browser, as far as it is known.
     pub master: Option<String>,
+}
+
+/// The WINS server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WinsStatus {
+    /// Names whose old owners it asks at the moment.
+    pub challenges: u64,
+    /// Registrations that it refused because it asked the owners of too many other names.
+    pub refused_challenges: u64,
 }
 
 /// A NetBIOS name.

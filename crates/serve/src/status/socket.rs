@@ -246,6 +246,7 @@ pub(crate) fn look(host: &Host) -> Status {
         files: rows.iter().map(|row| file(row, share(row))).collect(),
         files_total,
         networks: host.networks(),
+        wins: host.wins(),
         print_jobs: host.printing.waiting(),
         limits: limits(host, &server),
         audit: host.audit.as_ref().map(|audit| audit.status()),

@@ -26,6 +26,8 @@ pub(crate) const MAX_CHALLENGES: usize = 256;
 /// Challenges under way of one claimant's address: two machines' worth of names (about 16 each), or what a router with NAT
 /// passes on within the 1.5 s of a challenge.
 pub(crate) const MAX_PER_CLAIMANT: usize = 32;
+/// Bits after the prefix of the networks that share the challenges: /8, /16, /24, and single addresses.
+const SHARE_LEVELS: [u32; 4] = [24, 16, 8, 0];
 
 impl WinsServer {
     /// Tells the claimant to wait and asks the old owner.
@@ -63,29 +65,46 @@ impl WinsServer {
         self.step_challenges(now);
     }
 
-    /// Whether one more challenge may begin for `station`. If all are taken, the latest of the station with the most of them
-    /// ends, if that one still has as many as `station` then: each gets its share, and no station can keep others out.
+    /// Whether one more challenge may begin for `station`. If all are taken, the latest challenge of the network and station
+    /// with the most ends, unless the newcomer's would have as many: each network gets its share, and in it each station.
     fn has_challenge_for(&mut self, now: Time, station: Ipv4Addr) -> bool {
-        let mut counts: BTreeMap<Ipv4Addr, usize> = BTreeMap::new();
-        for challenge in &self.challenges {
-            let count = counts.entry(*challenge.claimant.ip()).or_default();
-            *count = count.saturating_add(1);
-        }
-        let own = counts.get(&station).copied().unwrap_or_default();
+        let claimants = self.challenges.iter().map(|c| *c.claimant.ip());
+        let own = claimants.filter(|claimant| *claimant == station).count();
         if own >= MAX_PER_CLAIMANT || self.challenges.len() < MAX_CHALLENGES {
             return own < MAX_PER_CLAIMANT;
         }
-        let Some((greediest, most)) = counts.into_iter().max_by_key(|(_, count)| *count) else {
+        let Some(greediest) = self.greediest(station) else {
             return false;
         };
         let mut challenges = self.challenges.iter();
-        let latest = challenges.rposition(|c| *c.claimant.ip() == greediest);
-        let Some(at) = latest.filter(|_| most > own.saturating_add(1)) else {
+        let Some(at) = challenges.rposition(|c| *c.claimant.ip() == greediest) else {
             return false;
         };
         let ended = self.challenges.remove(at);
         self.refuse_challenge(now, ended.claimant, &ended.claim);
         true
+    }
+
+    /// The claimant with more than its share, if the newcomer gets one more challenge; `None` if it is the newcomer. From
+    /// large networks to small ones and to stations, the group with the most challenges is followed. Forged addresses of one
+    /// network so have its share together.
+    fn greediest(&self, newcomer: Ipv4Addr) -> Option<Ipv4Addr> {
+        let claimants = self.challenges.iter().map(|c| *c.claimant.ip());
+        let mut group: Vec<Ipv4Addr> = claimants.chain([newcomer]).collect();
+        for shift in SHARE_LEVELS {
+            let network = |address: &Ipv4Addr| address.to_bits() >> shift;
+            let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+            for address in &group {
+                let count = counts.entry(network(address)).or_default();
+                *count = count.saturating_add(1);
+            }
+            let is_own = |of: u32| of == network(&newcomer);
+            let (most, _) = counts
+                .into_iter()
+                .max_by_key(|(of, count)| (*count, is_own(*of)))?;
+            group.retain(|address| network(address) == most);
+        }
+        group.first().copied().filter(|found| *found != newcomer)
     }
 
     fn refuse_challenge(&mut self, now: Time, claimant: SocketAddrV4, claim: &Request) {

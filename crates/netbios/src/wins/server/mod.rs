@@ -233,6 +233,11 @@ impl WinsServer {
         self.dropped
     }
 
+    /// Names whose old owners are asked at the moment.
+    pub fn challenges(&self) -> usize {
+        self.challenges.len()
+    }
+
     /// Registrations that were refused because the sender, or the server, had too many challenges under way.
     pub fn refused_challenges(&self) -> u64 {
         self.refused_challenges

@@ -139,6 +139,44 @@ fn claimants_share_the_challenges_when_all_are_taken() {
     assert_eq!(wanted(&mut server, 21, 900..901), 1);
 }
 
+/// Whether a claim of a name that another has is not refused at once.
+fn is_challenged(server: &mut WinsServer, from: Ipv4Addr, n: usize) -> bool {
+    let wants = claim(ClaimOp::Register, &alloc::format!("N{n}<20>"), 1, 0);
+    let replies = give(server, after(1), SocketAddrV4::new(from, 137), &wants);
+    !matches!(&replies[..], [Repr::ClaimReply(reply)] if reply.rcode == RCODE_SERVER)
+}
+
+#[test]
+fn forged_addresses_of_one_network_do_not_keep_out_other_networks() {
+    // One /24 in its whole length, many of one /16, and many of one /8.
+    let floods: [fn(usize) -> Ipv4Addr; 3] = [
+        |n| Ipv4Addr::new(172, 20, 5, n as u8),
+        |n| Ipv4Addr::new(172, 20, n as u8, 7),
+        |n| Ipv4Addr::new(172, n as u8, 9, 7),
+    ];
+    for forged in floods {
+        let mut server = with_owners();
+        for n in 0..600 {
+            is_challenged(&mut server, forged(n), n);
+        }
+        assert_eq!(server.challenges.len(), MAX_CHALLENGES);
+        let station = Ipv4Addr::new(192, 168, 1, 5);
+        for n in 700..700 + MAX_PER_CLAIMANT {
+            assert!(is_challenged(&mut server, station, n), "{n}");
+        }
+        // The flood goes on, and the station's challenges stay.
+        for n in 800..1000 {
+            is_challenged(&mut server, forged(n), n);
+        }
+        let own = |c: &&super::super::pending::Challenge| *c.claimant.ip() == station;
+        assert_eq!(
+            server.challenges.iter().filter(own).count(),
+            MAX_PER_CLAIMANT
+        );
+        assert_eq!(server.challenges.len(), MAX_CHALLENGES);
+    }
+}
+
 fn limited(max_records: usize) -> WinsServer {
     let config = WinsConfig {
         max_records,
