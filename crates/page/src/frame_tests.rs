@@ -7,6 +7,7 @@ use super::*;
 
 pub(crate) fn status(clients: Vec<ClientStatus>) -> Status {
     Status {
+        wins: None,
         schema: 1,
         version: "0.1.0".into(),
         process: 7,

@@ -149,6 +149,7 @@ fn good() -> Facts {
 
 fn serving(clients: Vec<ClientStatus>) -> Serving {
     Serving {
+        wins: None,
         audit: None,
         schema: 1,
         version: "0.1.0".into(),

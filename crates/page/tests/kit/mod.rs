@@ -72,6 +72,7 @@ impl Source for Shared {
             ..ClientStatus::default()
         };
         Status {
+            wins: None,
             schema: 1,
             version: "0.1.0".into(),
             process: 7,

@@ -1,6 +1,8 @@
 //! The status as text.
 
-use coax_serve::status::{AuditStatus, ClientStatus, FileStatus, NetworkStatus, Status};
+use coax_serve::status::{
+    AuditStatus, ClientStatus, FileStatus, NetworkStatus, Status, WinsStatus,
+};
 
 use super::{table::table, waits};
 use crate::{digits::size, explain::words::harmless};
@@ -29,6 +31,7 @@ pub fn report(status: &Status, before: Option<(&Status, f64)>) -> String {
         }
     }
     out.push_str(&audit(status.audit.as_ref()));
+    out.push_str(&wins(status.wins.as_ref()));
     if !status.clients.is_empty() {
         out.push('\n');
         let rows = status.clients.iter().map(|client| row(client, before));
@@ -87,6 +90,17 @@ fn audit(audit: Option<&AuditStatus>) -> String {
         audit.dropped,
         harmless(problem)
     )
+}
+
+/// The WINS server, if it refused a name because it asked the owners of too many.
+fn wins(wins: Option<&WinsStatus>) -> String {
+    let refused = wins.map_or(0, |wins| wins.refused_challenges);
+    match refused {
+        0 => String::new(),
+        refused => format!(
+            "WINS refused {refused} registrations: it asked the owners of too many names at a time\n"
+        ),
+    }
 }
 
 const CLIENTS: [&str; 10] = [
@@ -210,6 +224,10 @@ mod tests {
 
     fn status() -> Status {
         Status {
+            wins: Some(WinsStatus {
+                challenges: 2,
+                refused_challenges: 17,
+            }),
             schema: 1,
             version: "0.1.0".into(),
             process: 77,
@@ -283,6 +301,7 @@ mod tests {
         for part in [
             "process 77, serving for 2 h; 2 clients",
             "nearly exhausted: 9 clients of 10",
+            "WINS refused 17 registrations: it asked",
             "10.0.0.6:1025  (busy)",
             "5.00 MB",
             "reading and writing, locked  batch, break not answered",

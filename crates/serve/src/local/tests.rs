@@ -61,8 +61,8 @@ impl Story {
     }
 
     fn open(&self, path: &str, access: u32, is_directory: bool) -> OpenId {
-        let vfs = watchable(&self.server, self.share);
-        let file = vfs.map_or_else(Default::default, |vfs| vfs.stat(path).unwrap().id);
+        let vfs = watchable(&self.server, self.share, "");
+        let file = vfs.map_or_else(Default::default, |(vfs, _)| vfs.stat(path).unwrap().id);
         let request = OpenRequest {
             file,
             conn: self.conn,
