@@ -80,6 +80,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (link < 0 || setsockopt(link, SOL_SOCKET, SO_BINDTODEVICE, "eth0", 5))
 		return finish(errno);
+	/* for accept() */
+	setsockopt(link, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 	own = address(sap);
 	if (bind(link, (void *)&own, sizeof own))
 		return finish(errno);
