@@ -282,8 +282,8 @@ fn dialect(sets: &mut Vec<Set>, connection: &Connection, smb: &Smb, is_known_cli
     }
 }
 
-/// Whether a client has the largest message that the server announced before it, and that is no more than clients usually have. Of
-/// reads jcifs 1.3 announces nothing: their limit is 60,416 (`SmbConstants.java`, `DEFAULT_RCV_BUF_SIZE`).
+/// Whether a client announces the largest message that the server announced before it, and that is no more than clients usually have. What
+/// jcifs 1.3 announces does not limit its reads: they have up to 60,416 bytes (`SmbConstants.java`, `DEFAULT_RCV_BUF_SIZE`).
 fn repeats_limit(smb: &Smb, direction: Direction) -> bool {
     let server = smb.server_max_buffer.map(u64::from);
     let is_echo = smb.client_max_buffer == smb.server_max_buffer;

@@ -1,10 +1,11 @@
 //! Files into which captures of both ends were merged: which frames were captured at the server.
 //!
-//! Such a file has most packets twice. What tells the two sightings of a packet apart, the first of these that holds:
+//! Such a file has most packets twice. The first of these rules that holds tells the two sightings of a packet apart:
 //!
 //! 1. Routers lower the time to live, so the sighting with the higher one is the sender's.
-//! 2. No packet is acknowledged before its second sighting: the clocks agree, and the first sighting is the sender's.
-//! 3. The clocks differ by more than any packet takes: all first sightings are those of one end. Packets to the server
+//! 2. Both sightings have the same time: one capture is in the file twice, and either will do.
+//! 3. No packet is acknowledged before its second sighting: the clocks agree, and the first sighting is the sender's.
+//! 4. The clocks differ by more than any packet takes: all first sightings are those of one end. Packets to the server
 //!    come later at the server than those to the client, by the same clocks; this shows which end it is (`clock`).
 //!
 //! If the clocks differ by about as much as packets take, none of these holds, and the file is not separated.
@@ -21,11 +22,11 @@ use crate::tcp::ends_of;
 const MAX_PACKETS: usize = 4 << 20;
 /// Packets that must be in the file twice, in each direction.
 const MIN_PAIRS: usize = 10;
-/// One packet in so many must be in it twice.
+/// At least one frame in 4 must belong to a packet that is in the file twice.
 const MIN_TWICE: usize = 4;
-/// One packet in so many may contradict a rule.
+/// At most one packet in 50 may contradict a rule.
 const MAX_CONTRADICTING: usize = 50;
-/// By so much software takes times of packets too late, nanoseconds, as in `clock`.
+/// Error of a timestamp that software takes, nanoseconds, as in `clock`.
 const MAX_MISFIT_NS: i64 = 100_000;
 
 /// One capture of a packet.
@@ -170,12 +171,12 @@ impl Sightings {
             .sort_by_key(|twice| (twice.first.at, twice.first.frame));
         let rule = self.rule()?;
         let mut frames = FrameSet::default();
-        let mut spans = [Span::default(), Span::default()];
+        let mut intervals = [Interval::default(), Interval::default()];
         let mut known = vec![false; self.connections.len()];
         for twice in &self.twice {
             let [client, server] = twice.ends(rule);
-            spans[0].add(client.at);
-            spans[1].add(server.at);
+            intervals[0].add(client.at);
+            intervals[1].add(server.at);
             frames.insert(server.frame);
             if let Some(known) = known.get_mut(twice.key.connection) {
                 *known = true;
@@ -184,7 +185,7 @@ impl Sightings {
         for (key, sighting) in &self.once {
             // a connection of which the file has no packet twice passed one end only
             let is_known = known.get(key.connection).is_some_and(|is_known| *is_known);
-            let is_of_server = match spans.each_ref().map(|span| span.has(sighting.at)) {
+            let is_of_server = match intervals.each_ref().map(|one| one.has(sighting.at)) {
                 [true, false] => false,
                 [false, true] => true,
                 // lost on its way, or missing at its receiver
@@ -303,11 +304,11 @@ fn is_far_apart(way: &[&Twice]) -> bool {
     least > falls.max().unwrap_or(0)
 }
 
-/// From when to when an end has packets.
+/// The times of an end's first and last packet.
 #[derive(Clone, Copy, Debug, Default)]
-struct Span(Option<(i64, i64)>);
+struct Interval(Option<(i64, i64)>);
 
-impl Span {
+impl Interval {
     fn add(&mut self, at: i64) {
         let (from, until) = self.0.unwrap_or((at, at));
         self.0 = Some((from.min(at), until.max(at)));

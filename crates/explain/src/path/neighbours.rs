@@ -276,7 +276,7 @@ impl Load {
     }
 }
 
-/// What is asked about a host's path: in which window, each of so many slots, at which pace.
+/// The window of a host's traffic that is examined, its length in slots, and the pace of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Question {
     window: u64,

@@ -8,15 +8,17 @@
 pub(super) const WINDOW_BYTES: u64 = 16 * 1538;
 /// Windows before and after the time in question.
 pub(super) const WINDOWS: u64 = 16;
-/// Fewest windows that show it.
+/// Fewest windows that show whether the path is saturated.
 const MIN_WINDOWS: usize = 8;
-/// A window has more than the path carries, or is full, by these parts of what the path carries, percent.
+/// A window with at least this part of what the path carries, percent, exceeds the path.
 const MIN_OVER: u64 = 115;
+/// A window with at least this part of what the path carries, percent, is full.
 const MIN_FULL: u64 = 80;
-/// One window in so many may have more; and so many percent of them must be full.
+/// At most one window in 16 may exceed the path.
 const MAX_OVER: usize = 16;
+/// Least part of the windows that are full, percent.
 const MIN_FULL_WINDOWS: usize = 75;
-/// Least part of the bytes, one in so many, that the host with the second most of them has.
+/// The host with the second most bytes has at least an eighth of them.
 const MIN_SECOND: u64 = 8;
 
 /// What arrived in some windows, by host.

@@ -222,6 +222,29 @@ mod tests {
 
     use super::*;
 
+    fn clients() -> Vec<ClientStatus> {
+        let dos = ClientStatus {
+            client: 3,
+            address: "10.0.0.5:1025".into(),
+            name: Some("DOS\x1b[2J".into()),
+            system: "MS-DOS".into(),
+            dialect: Some("DOS LANMAN2.1".into()),
+            user: Some("ann".into()),
+            idle_seconds: 2,
+            requests: 12,
+            bytes_in: 5_000_000,
+            refused: vec!["OPEN X: read-only share ('read only = no' would allow it)".into()],
+            ..ClientStatus::default()
+        };
+        let busy = ClientStatus {
+            client: 4,
+            address: "10.0.0.6:1025".into(),
+            busy: true,
+            ..ClientStatus::default()
+        };
+        vec![dos, busy]
+    }
+
     fn status() -> Status {
         Status {
             wins: Some(WinsStatus {
@@ -233,29 +256,7 @@ mod tests {
             process: 77,
             seconds: 7_300,
             state: "serving".into(),
-            clients: vec![
-                ClientStatus {
-                    client: 3,
-                    address: "10.0.0.5:1025".into(),
-                    name: Some("DOS\x1b[2J".into()),
-                    system: "MS-DOS".into(),
-                    dialect: Some("DOS LANMAN2.1".into()),
-                    user: Some("ann".into()),
-                    idle_seconds: 2,
-                    requests: 12,
-                    bytes_in: 5_000_000,
-                    refused: vec![
-                        "OPEN X: read-only share ('read only = no' would allow it)".into(),
-                    ],
-                    ..ClientStatus::default()
-                },
-                ClientStatus {
-                    client: 4,
-                    address: "10.0.0.6:1025".into(),
-                    busy: true,
-                    ..ClientStatus::default()
-                },
-            ],
+            clients: clients(),
             networks: vec![NetworkStatus {
                 address: "10.0.0.1".into(),
                 names: vec![
