@@ -150,6 +150,34 @@ def kinds_of_rules(net, folder):
     the(doctor(host, "--config", both), "note", "may drop TCP 139 on eth0", "a rule was not understood: meta mark 0 tcp dport 139 drop")
 
 
+def untracked_packets(net, folder):
+    """Doctor and the kernel agree about packets that rules exempt from connection tracking, before and after it sees them."""
+    host = net.host("tower")
+    net.host("prober").ip("-6 addr add fd00:1::9/64 dev eth0 nodad")
+    host.ip("-6 addr add fd00:1::5/64 dev eth0 nodad")
+    both = conf(folder, "interfaces = ::\nbind interfaces only = yes")
+    begin = ("add table inet f; add chain inet f pre {{ type filter hook prerouting priority {}; }};"
+             "add chain inet f in {{ type filter hook input priority 0; }};")
+    drop_untracked = "add rule inet f in ct state untracked tcp dport 139 drop"
+    drop_others = "add rule inet f in ct state new,established accept; add rule inet f in tcp dport 139 drop"
+    for priority, notrack, then, over_ipv4, over_ipv6 in [
+            (-300, "tcp dport 139 notrack", drop_untracked, False, False),
+            (-300, "meta nfproto ipv4 tcp dport 139 notrack", drop_untracked, False, True),
+            (-300, "tcp dport 445 notrack", drop_untracked, True, True),
+            (-150, "tcp dport 139 notrack", drop_untracked, True, True),
+            (-300, "tcp dport 139 notrack", drop_others, False, False),
+            (-150, "tcp dport 139 notrack", drop_others, True, True)]:
+        rule = f"{begin.format(priority)} add rule inet f pre {notrack}; {then}"
+        host.run("nft", rule, check=True)
+        agree(net, host, both, rule, over_ipv4, over_ipv6)
+        host.run("nft", "flush", "ruleset", check=True)
+    for target in (["NOTRACK"], ["CT", "--notrack"]):
+        host.run("iptables", "-t", "raw", "-A", "PREROUTING", "-p", "tcp", "--dport", "139", "-j", *target, check=True)
+        host.run("iptables", *"-A INPUT -p tcp --dport 139 -m conntrack --ctstate UNTRACKED -j DROP".split(), check=True)
+        agree(net, host, both, target, False, True)
+        host.run("nft", "flush", "ruleset", check=True)
+
+
 def agree(net, host, file, rule, over_ipv4, over_ipv6):
     """Both say which family of addresses reaches TCP 139."""
     said = [what for what in errors(doctor(host, "--config", file)) if "drops TCP 139" in what]
@@ -319,5 +347,6 @@ def changes_nothing(net, folder):
     assert state() == before
 
 
-TESTS = [samba_holds_the_ports, another_program_holds_a_port, the_packet_filter_drops, kinds_of_rules, interfaces_and_mtu, shares_on_bad_disks,
+TESTS = [samba_holds_the_ports, another_program_holds_a_port, the_packet_filter_drops, kinds_of_rules, untracked_packets,
+         interfaces_and_mtu, shares_on_bad_disks,
          names_are_taken, a_client_and_the_server_that_runs, a_client_behind_a_small_mtu, changes_nothing]
